@@ -9,9 +9,9 @@ import io.streamjoin.testing.{Emitted, Joined, Matched, TestRow, Unmatched}
 /**
  * One partition of an as-of join, run batch by batch as the tasks of a query do.
  *
- * @param also what the condition asks of a pair besides key, reach and tolerance
- * @param ends whether a build row ends those before it
- * @param begins the watermarks with which it begins
+ * @param also the condition on a pair besides key, reach and tolerance
+ * @param ends whether a build row ends the previous ones
+ * @param begins the initial watermarks
  */
 final class AsOfDriver(
     joinType: JoinType,
@@ -56,7 +56,7 @@ final class AsOfDriver(
       operator.join(side => due(side).iterator).toList
   }
 
-  /** What comes out for a probe row, given all build rows that are not late. */
+  /** The expected output for a probe row, given all build rows that are not late. */
   def expected(row: TestRow, builds: Seq[TestRow]): Seq[Emitted] = {
     def time(r: TestRow) = r.times.head._2
     val last =
@@ -74,7 +74,7 @@ final class AsOfDriver(
     else found
   }
 
-  /** The last of some build rows of one key, without those that another row ends. */
+  /** The last build rows of one key, without those that a later row ends. */
   def valid(builds: Seq[TestRow]): Seq[TestRow] =
     builds
       .sortBy(b => (b.times.head._2, b.name))

@@ -6,7 +6,7 @@ import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestRow, Unmatched}
 
-/** Trades on the left look for the quote before them. */
+/** Trades on the left are joined with the last quote before them. */
 class AsOfJoinSuite extends AnyFunSuite {
 
   private def trade(time: Long, key: Long = 0, name: String = "") =
@@ -30,23 +30,23 @@ class AsOfJoinSuite extends AnyFunSuite {
     def buffered: (Long, Long) = (state.size(Left), state.size(Right))
   }
 
-  test("a row meets the last one before it, when both watermarks have passed it") {
+  test("a trade is joined with the last quote when both watermarks exceed its time") {
     val join = new Join()
     assert(join(5, 5)(trade(5), quote(3), quote(4)).isEmpty)
     assert(join(6, 5)().isEmpty)
-    // at the watermark another quote of its time may come
+    // at the watermark, another quote of its time can still arrive
     assert(join(6, 6)() == Seq(Joined(trade(5), quote(4))))
     assert(join.buffered == ((0, 1)))
   }
 
-  test("a quote that comes after the trade, but is before it, counts") {
+  test("a quote that arrives after the trade but has an earlier time is joined") {
     val join = new Join()
     join(0, 0)(trade(10), quote(3))
     assert(join(20, 8)(quote(9)).isEmpty)
     assert(join(20, 11)(quote(8), quote(12)) == Seq(Joined(trade(10), quote(9))))
   }
 
-  test("at its own time a quote is before the trade; of one time the rest decides") {
+  test("a quote at the trade's time is joined, and the tie order decides among equal times") {
     val join = new Join()
     assert(
       join(9, 9)(quote(5, name = "b"), quote(5, name = "a"), trade(5)) ==
@@ -54,7 +54,7 @@ class AsOfJoinSuite extends AnyFunSuite {
     )
   }
 
-  test("the last quote of a key stays, without end or as long as the tolerance") {
+  test("the last quote of a key stays buffered, with a tolerance until it expires") {
     val ever = new Join()
     ever(10, 10)(quote(1), quote(2), quote(3, key = 1))
     assert(ever.buffered == ((0, 2)))
@@ -70,14 +70,14 @@ class AsOfJoinSuite extends AnyFunSuite {
     assert(limited.driver.counters.evictedRows(Right) == 2)
   }
 
-  test("late rows are dropped on either side, and take nothing back") {
+  test("late rows of either side are dropped and retract nothing") {
     val join = new Join(JoinType.LeftOuter)
     assert(join(10, 10)(quote(4), trade(6)) == Seq(Joined(trade(6), quote(4))))
     assert(join(12, 12)(quote(5), trade(9), trade(11)) == Seq(Joined(trade(11), quote(4))))
     assert(Side.both.map(join.driver.counters.lateRows) == Seq(1, 1))
   }
 
-  test("disorder by side counts late rows and others") {
+  test("disorder statistics of each side include late rows") {
     val join = new Join()
     join(10, 20)(quote(4), trade(6))
     assert(join.driver.disorder.furthestBehind.forall(_ == Watermarks.Unknown))
@@ -88,7 +88,7 @@ class AsOfJoinSuite extends AnyFunSuite {
     assert(join.driver.disorder.sketches(1).rows == 2)
   }
 
-  test("the last three, the earliest of them first") {
+  test("a join with count 3 emits the last three quotes in ascending time") {
     val join = new Join(count = 3)
     join(10, 10)(quote(1), quote(2), quote(3), quote(4))
     assert(join.buffered == ((0, 3)))
@@ -96,7 +96,7 @@ class AsOfJoinSuite extends AnyFunSuite {
       Seq(quote(3), quote(4), quote(11)).map(Joined(trade(12), _)))
   }
 
-  test("strictly before, and with a delay") {
+  test("reach moves the latest time of a matching quote: -1, -3 and 2") {
     val strictly = new Join(reach = -1)
     assert(strictly(9, 9)(quote(4), quote(5), trade(5)) == Seq(Joined(trade(5), quote(4))))
     val delayed = new Join(reach = -3)
@@ -106,7 +106,7 @@ class AsOfJoinSuite extends AnyFunSuite {
     assert(ahead(9, 8)() == Seq(Joined(trade(5), quote(7))))
   }
 
-  test("a row without a time or a key comes out at once, if at all") {
+  test("a left outer join emits a row without a time or key at once, and buffers none") {
     val join = new Join(JoinType.LeftOuter)
     val (timeless, keyless) = (trade(0).copy(times = Map.empty), trade(1).copy(key = None))
     assert(join(0, 0)(timeless, keyless, quote(0).copy(times = Map.empty)) ==

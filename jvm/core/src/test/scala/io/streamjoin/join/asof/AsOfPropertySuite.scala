@@ -9,7 +9,7 @@ import io.streamjoin.state.JoinState
 import io.streamjoin.state.segment.SegmentJoinState
 import io.streamjoin.testing.{Emitted, HeapJoinState, RandomCases, TestRow, TestRowCodec}
 
-/** Random streams in random batches against the last rows of the sorted table. */
+/** Compares random streams in random batches with the last rows of the sorted table. */
 class AsOfPropertySuite extends AnyFunSuite {
 
   private def inSegments: JoinState[TestRow] = {
@@ -45,7 +45,7 @@ class AsOfPropertySuite extends AnyFunSuite {
     )
   }
 
-  test("each batch gives what is proved, as the table does, and keeps what may be asked for") {
+  test("each batch emits all due rows as in the sorted table, and buffers only needed rows") {
     RandomCases.forAll(2000) { seed =>
       val bounds = random(seed)
       val state = if (seed.nextBoolean()) inSegments else new HeapJoinState[TestRow](identity)

@@ -6,7 +6,7 @@ import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestRow, Unmatched}
 
-/** Orders on the left look for the version of a rate that is valid at their time. */
+/** Orders on the left are joined with the version of a rate that is valid at their time. */
 class VersionsSuite extends AnyFunSuite {
 
   private def order(time: Long, key: Long = 0, name: String = "") =
@@ -59,7 +59,7 @@ class VersionsSuite extends AnyFunSuite {
     join(4, 4)(rate(2), rate(3, key = 1))
     assert(join.buffered == ((0, 2)))
     join(5, 5)(delete(5), order(5))
-    // the delete waits, as an order before it may still come
+    // the delete stays buffered, since an earlier order can still arrive
     assert(join.buffered == ((1, 3)))
     assert(join(6, 6)() == Seq(Unmatched(order(5))))
     assert(join.buffered == ((0, 1)))
@@ -68,7 +68,7 @@ class VersionsSuite extends AnyFunSuite {
       Seq(Unmatched(order(19)), Joined(order(19, key = 1), rate(3, key = 1))))
   }
 
-  test("versions out of order within and across batches") {
+  test("orders join the valid version if versions arrive out of order") {
     val join = new Join()
     join(0, 0)(delete(7), order(6), order(8), rate(9))
     assert(join(9, 5)(rate(5)).isEmpty)
@@ -79,7 +79,7 @@ class VersionsSuite extends AnyFunSuite {
     ))
   }
 
-  test("of equal times the tie order decides between a version and a delete") {
+  test("the tie order decides between a version and a delete of equal time") {
     // by their names: "+" is before "-", and that before letters
     val deleted = new Join()
     assert(deleted(9, 9)(delete(5), rate(5, name = "+"), order(6)) == Seq(Unmatched(order(6))))
@@ -88,14 +88,14 @@ class VersionsSuite extends AnyFunSuite {
       Seq(Joined(order(6), rate(5, name = "b"))))
   }
 
-  test("late versions and deletes change nothing") {
+  test("late versions and deletes are counted and have no effect") {
     val join = new Join()
     join(10, 10)(rate(4))
     assert(join(12, 12)(delete(6), rate(7), order(11)) == Seq(Joined(order(11), rate(4))))
     assert(Side.both.map(join.driver.counters.lateRows) == Seq(0, 2))
   }
 
-  test("a delete of a key without a version, and of an old version") {
+  test("deletes of a missing and of an expired version leave no row buffered") {
     val join = new Join(tolerance = Some(10))
     join(5, 5)(rate(1, key = 1))
     assert(join(30, 30)(delete(6), delete(7, key = 1), order(29), order(29, key = 1)).toSet ==
@@ -104,7 +104,7 @@ class VersionsSuite extends AnyFunSuite {
     assert(join.evicted == 3)
   }
 
-  test("the last versions since the delete, of several") {
+  test("a join with count 3 emits only the versions after the last delete") {
     val join = new Join(JoinType.Inner, count = 3)
     join(10, 10)(rate(1), rate(2), delete(3), rate(4), rate(5))
     assert(join.buffered == ((0, 2)))
@@ -112,11 +112,11 @@ class VersionsSuite extends AnyFunSuite {
   }
 
   /**
-   * The script of Flink's `TemporalRowTimeJoinOperatorTest`, in own words. Differences:
+   * The script of Flink's `TemporalRowTimeJoinOperatorTest`, rewritten. Differences:
    *
-   *   - A watermark of 5 says there that all rows up to 5 have come, here that those below 5 have:
-   *     each is one more.
-   *   - The order of time 1 after the watermark 2 is late. Flink joins it, with what is left then.
+   *   - In Flink, a watermark of 5 means that all rows up to 5 have arrived, here that all below 5
+   *     have. Each watermark is one higher.
+   *   - The order of time 1 after the watermark 2 is late. Flink joins it with the remaining rows.
    *   - The delete of time 9 would be late, too. The right watermark before it is one less.
    *   - An `update_preimage` never reaches this operator. Flink stores it, until the postimage of
    *     the same time replaces it.
@@ -134,7 +134,7 @@ class VersionsSuite extends AnyFunSuite {
     (join, out)
   }
 
-  test("Flink's row-time temporal join, inner and left") {
+  test("Flink's row-time temporal join test gives the same rows, inner and left") {
     val (_, inner) = flink(JoinType.Inner)
     assert(inner.flatten == Seq(
       Joined(order(3, 1), rate(2, 1)),

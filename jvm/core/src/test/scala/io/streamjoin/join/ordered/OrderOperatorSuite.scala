@@ -8,7 +8,7 @@ import io.streamjoin.model.Watermarks
 import io.streamjoin.state.JoinState
 import io.streamjoin.testing.HeapJoinState
 
-/** A stream as rows of a time and a number, and its batches. */
+/** Streams of rows with a time and a number, in batches. */
 class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private type Row = (Option[Long], Int)
@@ -24,7 +24,7 @@ class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     var counters = new OrderCounters
     private var limit = Watermarks.Unknown
 
-    /** What a batch gives, without the last step: to sort what all partitions give. */
+    /** The output of a batch, before the output of all partitions is sorted. */
     def batch(rows: Seq[Row], watermark: Long): Seq[Row] = {
       val operator = new OrderOperator[Row](Rows, tied, state, counters)
       operator.begin(limit, watermark)
@@ -40,7 +40,7 @@ class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def row(time: Long, k: Int = 0): Row = (Some(time), k)
 
-  test("a row comes out with the batch whose watermark reaches it") {
+  test("a row is emitted in the batch whose watermark reaches its time") {
     val one = new Partition(tied = false)
     assert(one.batch(Seq(row(5), row(3), row(9)), 4) == Seq(row(3)))
     assert(one.batch(Nil, 4).isEmpty)
@@ -48,26 +48,26 @@ class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(one.state.size(OrderOperator.BufferSide) == 1)
   }
 
-  test("with further keys a row waits until no row of its time can come") {
+  test("with further sort keys, a row is emitted when the watermark exceeds its time") {
     val one = new Partition(tied = true)
     assert(one.batch(Seq(row(5, 2), row(4, 1)), 5) == Seq(row(4, 1)))
     assert(sorted(one.batch(Seq(row(5, 1)), 6)) == Seq(row(5, 1), row(5, 2)))
   }
 
-  test("late rows are dropped and counted, rows at the limit are not late") {
+  test("rows below the limit are dropped and counted as late, rows at the limit are not") {
     val one = new Partition(tied = false)
     one.batch(Seq(row(10)), 10)
     assert(one.batch(Seq(row(9), row(10, 1)), 10) == Seq(row(10, 1)))
     assert(one.counters.lateRows == 1)
   }
 
-  test("rows without a time come out at once, before the first watermark too") {
+  test("rows without a time are emitted at once, also before the first watermark") {
     val one = new Partition(tied = false)
     assert(one.batch(Seq((None, 1), row(3)), Watermarks.Unknown) == Seq((None, 1)))
     assert(one.counters.nullTimeRows == 1)
   }
 
-  test("a watermark that goes back changes nothing") {
+  test("a lower watermark has no effect") {
     val one = new Partition(tied = false)
     one.batch(Seq(row(10)), 10)
     assert(one.batch(Seq(row(11)), 5).isEmpty)
@@ -78,7 +78,7 @@ class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val batches = Gen.listOfN(12, Gen.listOf(Gen.zip(Gen.choose(-8L, 8L), Gen.choose(0, 3))))
 
   test(
-    "what comes out of all partitions ascends over all batches and is everything, and no later"
+    "all partitions emit each due row in its batch, in ascending order over all batches"
   ) {
     forAll(batches, Gen.oneOf(true, false), Gen.choose(1, 4)) { (disorder, tied, partitions) =>
       val all = Seq.fill(partitions)(new Partition(tied))

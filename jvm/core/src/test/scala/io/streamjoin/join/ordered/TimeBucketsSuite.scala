@@ -12,7 +12,7 @@ class TimeBucketsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     1 -> Gen.oneOf(Long.MinValue, Long.MinValue + 1, Long.MaxValue, 0L)
   )
 
-  test("numbers ascend with the times, up to the limit") {
+  test("bucket numbers ascend with the times, and the limit has the last number") {
     forAll(times, times, times) { (a, b, c) =>
       val ascending = Seq(a, b, c).sorted
       val (first, second, limit) = (ascending.head, ascending(1), ascending.last)
@@ -24,7 +24,7 @@ class TimeBucketsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("of times spread evenly no number has more than an eighth") {
+  test("no bucket has more than an eighth of evenly distributed times") {
     for (span <- Seq(1000, 4096, 4608, 100000)) {
       val buckets = new TimeBuckets(span)
       val largest = (1 to span).groupBy(t => buckets.of(t.toLong)).values.map(_.length).max
