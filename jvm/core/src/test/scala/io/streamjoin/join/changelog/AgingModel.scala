@@ -5,7 +5,7 @@ import scala.collection.mutable
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * Model of the rules for rows that expire, without regard to cost: two lists of rows, and the join
+ * Model of the rules for rows that expire, without optimizations: two lists of rows, and the join
  * of them before and after each batch. `docs/concepts/changelog-state.md` has the rules, under "Age"
  * and "Deletes of expired rows".
  *
@@ -41,7 +41,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
   /** The changes of the result in a batch: the inserts of each row minus its deletes. */
   def batch(changes: Map[Side, Seq[Change[Row]]]): Map[Out, Int] = {
     val before = stored.map { case (side, rows) => side -> rows.toSeq }
-    // as they were: marks change
+    // copied, since the marks change
     def lost(some: Map[Side, Seq[Stored]]) = some.values.flatten.filter(_.lost).toSet
     val lostBefore = lost(before)
     retractedRows.values.foreach(_.clear())
@@ -91,18 +91,18 @@ private[changelog] final class AgingModel(join: TestChangelog) {
       val was = before.filterNot(_.row.deleted).map(_.row)
       val steps = fresh.groupBy(_.row.sequence).toSeq.sortBy(_._1).map(_._2)
       val after = steps.foldLeft(was) { (there, step) =>
-        val (come, go) = step.partition(_.added)
-        val left = come.map(_.row).find(r => !go.exists(g => bare(g.row) == bare(r)))
-        val void = go.forall(g => come.exists(c => bare(c.row) == bare(g.row)))
+        val (inserts, deletes) = step.partition(_.added)
+        val left = inserts.map(_.row).find(r => !deletes.exists(g => bare(g.row) == bare(r)))
+        val void = deletes.forall(g => inserts.exists(c => bare(c.row) == bare(g.row)))
         if (left.nonEmpty) left
         else if (!void) None
         // a change without an effect is a write of the row nevertheless
-        else there.map(t => come.map(_.row).find(bare(_) == bare(t)).getOrElse(t))
+        else there.map(t => inserts.map(_.row).find(bare(_) == bare(t)).getOrElse(t))
       }
-      // a key of which nothing is known, but changes that are void, may have a row that has expired
+      // a key with nothing but changes without an effect can have an expired row
       val open = before.forall(b => b.row.deleted && b.lost)
       val removed = firstRemoved(steps).filter(row => open && isRetraction(side, row))
-      val stayOpen = open && removed.isEmpty && netted(steps.last) == (Nil -> Nil)
+      val stayOpen = open && removed.isEmpty && consolidated(steps.last) == (Nil -> Nil)
       rows --= before
       after match {
         case Some(row) =>
@@ -124,45 +124,48 @@ private[changelog] final class AgingModel(join: TestChangelog) {
   }
 
   /** The deletes and inserts of one sequence, without equal ones. */
-  private def netted(step: Seq[Change[Row]]): (Seq[Row], Seq[Row]) = {
-    val (come, go) = step.partition(_.added)
+  private def consolidated(step: Seq[Change[Row]]): (Seq[Row], Seq[Row]) = {
+    val (inserts, deletes) = step.partition(_.added)
     def isIn(some: Seq[Change[Row]])(c: Change[Row]) = some.exists(s => bare(s.row) == bare(c.row))
-    (go.filterNot(isIn(come)).map(_.row), come.filterNot(isIn(go)).map(_.row))
+    (deletes.filterNot(isIn(inserts)).map(_.row), inserts.filterNot(isIn(deletes)).map(_.row))
   }
 
-  /** The row before the changes, by the first changes that are not void. */
+  /** The row before the changes, from the first changes that have an effect. */
   private def firstRemoved(steps: Seq[Seq[Change[Row]]]): Option[Row] =
-    steps.map(netted).find(_ != (Nil -> Nil)).flatMap(_._1.maxByOption(bare(_).toString))
+    steps.map(consolidated).find(_ != (Nil -> Nil)).flatMap(_._1.maxByOption(bare(_).toString))
 
-  /** A removal takes the one of equal rows that would leave first, of those one that has lost no partner. */
+  /**
+   * A delete removes the equal row that expires first, and among those one without an expired
+   * partner.
+   */
   private def counted(side: Side, changes: Seq[Change[Row]]): Unit = {
-    val (come, go) = changes.partition(_.added)
+    val (inserts, deletes) = changes.partition(_.added)
     if (stores(side, changes.head.row)) {
       val rows = stored(side)
       val like = bare(changes.head.row)
       val taken = rows.toSeq.filter(h => bare(h.row) == like).sortBy(h => (h.row.expires, h.lost))
-        .take(go.length)
+        .take(deletes.length)
       rows --= taken
-      val passing = math.min(come.length, go.length - taken.length)
-      val others = go.length - taken.length - passing
-      if (go.nonEmpty && isRetraction(side, go.head.row)) {
+      val passing = math.min(inserts.length, deletes.length - taken.length)
+      val others = deletes.length - taken.length - passing
+      if (deletes.nonEmpty && isRetraction(side, deletes.head.row)) {
         retracted(side) += others
-        retractedRows(side) ++= Seq.fill(others)(new Stored(go.head.row, lost = false))
+        retractedRows(side) ++= Seq.fill(others)(new Stored(deletes.head.row, lost = false))
       } else unknown(side) += others
       // a row that is deleted and inserted is unchanged, with the age of this write
-      val stay = taken.takeRight(come.length - passing)
-      for ((change, i) <- come.drop(passing).zipWithIndex)
+      val stay = taken.takeRight(inserts.length - passing)
+      for ((change, i) <- inserts.drop(passing).zipWithIndex)
         rows += new Stored(change.row, stay.lift(i).exists(_.lost))
     }
   }
 
   /**
    * @param rows of both sides, with those that have expired
-   * @param lost those of which a partner had expired
+   * @param lost the rows with an expired partner
    */
   private def result(rows: Map[Side, Seq[Stored]], lost: Set[Stored]): Map[Out, Int] = {
     val (l, r) = (rows(Side.Left), rows(Side.Right))
-    // a row that notes when a partner expires gave nothing with one unless it did
+    // a row that records the expiry of partners has no result with one that it did not record
     def met(side: Side, one: Stored, other: Stored) = !retractedRows(side).contains(one) ||
       retractedRows(side.other).contains(other) || !join.joinType.notesMatches(side.other) || lost(
         other
@@ -190,7 +193,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
 
 private[changelog] object AgingModel {
 
-  /** @param lost whether a partner of it has left by its age */
+  /** @param lost whether a partner of the row has expired */
   private final class Stored(val row: Row, var lost: Boolean)
 
   /** The output columns of a row, which are also its identity. */

@@ -10,14 +10,15 @@ import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
 /**
- * Rows that leave by their age, against [[AgingModel]]: what comes out of each batch, how many rows are held, and what is
- * counted. Changes come as they like: of rows that have gone, older ones, removals of what never was, updates of nothing.
+ * Compares joins with TTLs with [[AgingModel]]: the output of each batch, the number of stored rows
+ * and the counters. Changes are random: of expired rows, stale ones, deletes of rows that never
+ * existed, and updates without an effect.
  */
 class AgingModelSuite extends AnyFunSuite {
   import AgingModel.difference
   import ChangelogCases.randomJoin
 
-  /** @param size how many changes a batch has, and how many unique keys there are, at most */
+  /** @param size limits the changes of a batch and the number of unique keys */
   private final class Feed(
       join: TestChangelog,
       side: Side,
@@ -36,7 +37,7 @@ class AgingModelSuite extends AnyFunSuite {
       random.nextInt(4)
     )
 
-    /** Mostly the next one; else one between two that were. */
+    /** Mostly the next sequence number, otherwise an unused one between two earlier ones. */
     private def next(): Int = {
       sequence += 10
       val drawn = if (random.nextInt(5) == 0) 1 + random.nextInt(sequence) else sequence
@@ -92,12 +93,12 @@ class AgingModelSuite extends AnyFunSuite {
             random.shuffle(changes(Side.Left)),
             random.shuffle(changes(Side.Right))
           )
-          val (come, go) = out.partition(_.kind.added)
+          val (inserts, deletes) = out.partition(_.kind.added)
           def table(some: Seq[Changed[Out]]) = some.groupMapReduce(_.row)(_ => 1)(_ + _)
-          assert(difference(table(come), table(go)) == expected)
-          assert((come.map(_.row).toSet & go.map(_.row).toSet).isEmpty)
+          assert(difference(table(inserts), table(deletes)) == expected)
+          assert((inserts.map(_.row).toSet & deletes.map(_.row).toSet).isEmpty)
           for (side <- Side.both) {
-            assert(driver.stored(side) == model.size(side), s"${side.name} held")
+            assert(driver.stored(side) == model.size(side), s"${side.name} stored")
             for ((count, of) <- counted(model))
               assert(driver.counters.rows(side, count) == of(side), s"${side.name} $count")
           }
@@ -107,16 +108,17 @@ class AgingModelSuite extends AnyFunSuite {
     model
   }
 
-  for (joinType <- JoinType.all) test(s"${joinType.name}: as the page says") {
-    val counts = mutable.Map.empty[String, Long].withDefaultValue(0L)
-    RandomCases.forAll(300) { random =>
-      val model = check(randomJoin(random, joinType, aging = true), 6, random)
-      for (side <- Side.both; (count, of) <- counted(model)) counts(count.name) += of(side)
+  for (joinType <- JoinType.all)
+    test(s"${joinType.name}: changes, stored rows and counters equal those of the model") {
+      val counts = mutable.Map.empty[String, Long].withDefaultValue(0L)
+      RandomCases.forAll(300) { random =>
+        val model = check(randomJoin(random, joinType, aging = true), 6, random)
+        for (side <- Side.both; (count, of) <- counted(model)) counts(count.name) += of(side)
+      }
+      if (RandomCases.all) assert(counts.size == 4 && counts.values.forall(_ > 250), counts)
     }
-    if (RandomCases.all) assert(counts.size == 4 && counts.values.forall(_ > 250), counts)
-  }
 
-  test("so it is of join keys with many rows, of which the partners are counted once") {
+  test("joins of keys with many rows, whose partner counts are remembered, equal the model") {
     RandomCases.forAll(4) { random =>
       for (joinType <- JoinType.all) {
         val (left, right) = (Layout.NoKey, Layout.UniqueKey)

@@ -11,13 +11,16 @@ import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
 /**
- * Rows that leave by when they were written. Which of several equal ones goes with a removal is told by
- * neither the cut into batches, nor the order within one, nor what holds them.
+ * Rows that expire by TTL. Which of several equal rows a delete removes does not depend on the
+ * batches, on the order within a batch, or on the state implementation.
  */
 class AgingPropertySuite extends AnyFunSuite {
   import ChangelogCases._
 
-  /** A table whose rows are written at the ticks of a clock; in one tick a row comes, or goes. */
+  /**
+   * A table whose rows are written at the ticks of a clock. In one tick, a row is inserted or
+   * deleted.
+   */
   private final class Table(join: TestChangelog, side: Side, ttl: Option[Long], random: Random) {
     private val keyed = join(side).keyed
     private val rows = mutable.ArrayBuffer.empty[Row]
@@ -59,22 +62,22 @@ class AgingPropertySuite extends AnyFunSuite {
     }
   }
 
-  /** What comes later stays later. */
+  /** Cuts a sequence into parts and keeps the order. */
   private def cut[T](random: Random, all: Seq[T]): Seq[Seq[T]] = {
     val parts = all.map(_ => random.nextInt(3)).sorted
     parts.zip(all).groupMap(_._1)(_._2).toSeq.sortBy(_._1).map(_._2)
   }
 
-  test("any cut between two ticks of the clock holds the same rows, and ends in the same table") {
-    // what an expired row is taken back with depends on the batch that removes it
+  test("without retractions of expired rows, any batches give the same stored rows and table") {
+    // the pairs that a delete of an expired row retracts depend on its batch
     checkCuts(retracts = false, ChangelogCounters.Unknown)
   }
 
-  test("any cut holds the same rows where expired ones are taken back") {
+  test("with retractions of expired rows, any batches give the same stored rows") {
     checkCuts(retracts = true, ChangelogCounters.RetractedExpired)
   }
 
-  /** @param removed what the removal of a row that is not held counts as */
+  /** @param removed the counter of deletes of rows that are not stored */
   private def checkCuts(retracts: Boolean, removed: ChangelogCounters.Count): Unit = {
     var (expired, unknown) = (0L, 0L)
     RandomCases.forAll(1500) { random =>
@@ -111,7 +114,7 @@ class AgingPropertySuite extends AnyFunSuite {
           folded(tables.head, batch(whole, changes))
           for ((driver, table) <- cuts.zip(tables.tail); part <- cut(random, changes)) {
             def of(side: Side) = part.collect { case (`side`, c) => c }
-            befall(driver, of(Side.Left), of(Side.Right), random)
+            failOrRestart(driver, of(Side.Left), of(Side.Right), random)
             folded(table, batch(driver, part))
           }
           for (side <- Side.both; other <- cuts)
@@ -128,7 +131,7 @@ class AgingPropertySuite extends AnyFunSuite {
     if (RandomCases.all) assert(expired > 1000 && unknown > 100)
   }
 
-  test("a batch that runs again from other places in the state gives the same changes") {
+  test("heap and segment states emit the same changes for any order within a batch") {
     RandomCases.forAll(500) { random =>
       val join =
         randomJoin(random, JoinType.all(random.nextInt(JoinType.all.length)), aging = true)

@@ -9,7 +9,7 @@ import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
-/** Rows that only come, through the operator for those and through the one for all changes. */
+/** Compares the append-only operator with the general one on insert-only inputs. */
 class AppendOnlyJoinSuite extends AnyFunSuite {
 
   private def randomJoin(random: Random) = TestChangelog(
@@ -29,7 +29,7 @@ class AppendOnlyJoinSuite extends AnyFunSuite {
     Option.when(random.nextInt(8) > 0)(random.nextInt(3)),
     unique = 0,
     value = random.nextInt(6),
-    // as old as the batch in which they are written
+    // the TTL starts with the batch in which they are written
     expires = if (ages) now + 2 else Long.MaxValue,
     time = now + random.nextInt(4)
   )
@@ -40,11 +40,11 @@ class AppendOnlyJoinSuite extends AnyFunSuite {
 
   for (segments <- Seq(false, true)) {
     val where = if (segments) "in segments" else "on the heap"
-    test(s"$where: the same comes out, is held and is counted") {
+    test(s"$where: output, stored rows and counters equal those of the general operator") {
       var (out, left) = (0L, 0L)
       RandomCases.forAll(300) { random =>
         val seed = random.nextLong()
-        // each operator has its own, for that has the watermarks
+        // each operator has a separate one, since it contains the watermarks
         def join = randomJoin(new Random(seed))
         val ages = join.aging
         val bounded = join.within.nonEmpty
@@ -61,15 +61,15 @@ class AppendOnlyJoinSuite extends AnyFunSuite {
               Change(randomRow(rows, now, ages), added = true)
             )
             val (l, r) = (some, some)
-            // what is held goes from one operator to the other
+            // the append-only and the general operator alternate on the same state
             appends = !alternates || now % 2 == 0
-            assertSame("given", appending.batch(l, r), general.batch(l, r))
+            assertSame("output", appending.batch(l, r), general.batch(l, r))
             for (d <- Seq(general, appending)) {
               if (ages) d.at(now)
               if (bounded) d.advance(Array(now - 1, now - 2))
             }
             for (side <- Side.both)
-              assertSame("held", appending.rows(side), general.rows(side))
+              assertSame("stored", appending.rows(side), general.rows(side))
             assert(counts(appending) == counts(general))
           }
           out += appending.counters.changesOut
@@ -86,7 +86,7 @@ class AppendOnlyJoinSuite extends AnyFunSuite {
     }
   }
 
-  test("pairs are made when they are asked for") {
+  test("pairs are evaluated lazily") {
     val join = TestChangelog(JoinType.Inner, Layout.NoKey, Layout.NoKey)
     val d = new ChangelogDriver(join, appends = true)
     val row = Row(Some(1), 1, 2)

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.{JoinType, Side}
 
-/** The changes of one join key after another, brought together by their rows. */
+/** Groups the changes of a join key by row identity. */
 class ByIdentitySuite extends AnyFunSuite {
 
   private def gathered(by: ByIdentity[Row], uniques: Seq[Int]): Seq[Seq[Int]] = {
@@ -24,13 +24,13 @@ class ByIdentitySuite extends AnyFunSuite {
   }
 
   for (layout <- Seq(Layout.UniqueKey, Layout.NoKey))
-    test(s"$layout: any number of changes, whatever came before them") {
+    test(s"$layout: changes of 1 to 130 different rows are separate groups, with a reused buffer") {
       val by = new ByIdentity[Row](TestChangelog(JoinType.Inner, layout, layout))
       for (n <- (1 to 130) ++ (130 to 1 by -1))
         assert(gathered(by, 1 to n) == (0 until n).map(Seq(_)))
     }
 
-  test("those of a row stay in their order") {
+  test("the changes of a row keep their order") {
     val by =
       new ByIdentity[Row](TestChangelog(JoinType.Inner, Layout.UniqueKey, Layout.UniqueKey))
     for (n <- 2 to 40) {

@@ -9,11 +9,13 @@ import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
-/** Chains of two to four joins, where what one gives are the changes of the next. */
+/** Chains of two to four joins, each of which reads the output changes of the previous one. */
 class ChangelogChainSuite extends AnyFunSuite {
   import ChangelogCases._
 
-  /** Rows of a join as rows of the input of the next one; different ones stay different. */
+  /**
+   * Converts output rows of a join to input rows of the next one. Different rows stay different.
+   */
   private final class AsInput {
     private val numbers = mutable.HashMap.empty[Out, Int]
 
@@ -24,7 +26,7 @@ class ChangelogChainSuite extends AnyFunSuite {
   }
 
   test(
-    "after each batch the result is that of the tables, and no join takes back what is not there"
+    "each batch gives the join of the tables, and no join deletes a row that is not stored"
   ) {
     var changesOut = 0L
     RandomCases.forAll(1200) { random =>

@@ -15,10 +15,10 @@ import io.streamjoin.testing.{HeapJoinState, LocalFiles}
  * A row of a changelog.
  *
  * @param join the join key; None is NULL
- * @param unique the unique key, where the side has one
- * @param value what else there is; odd values fail a conjunct on the input alone, where there is one
- * @param time the event time, where the join bounds it
- * @param sequence which of two changes of one unique key is later
+ * @param unique the unique key, if the side has one
+ * @param value the other columns; odd values fail the one-sided condition, if there is one
+ * @param time the event time, if the join bounds it
+ * @param sequence orders the changes of a unique key
  */
 final case class Row(
     join: Option[Int],
@@ -33,11 +33,11 @@ final case class Row(
 /**
  * A change of an input.
  *
- * @param added whether the row is there from now on, or no more
+ * @param added whether the row is inserted or deleted
  */
 final case class Change[R](row: R, added: Boolean)
 
-/** An output row: images of both sides, None where there is none. */
+/** An output row: the rows of both sides, None if there is none. */
 final case class Out(left: Option[Row], right: Option[Row])
 
 /** How the rows of a side are identified. */
@@ -53,14 +53,15 @@ object Layout {
 
 /**
  * @param residual whether a pair must have values of equal parity of their thirds
- * @param within the right's time is at most so much later than the left's, and not earlier; none: no bound
- * @param selective whether only some of the output is wanted
+ * @param within the right time is at most this much later than the left one, and not earlier; None:
+ *   no bound
+ * @param selective whether a filter on the output selects some rows
  * @param equality whether rows of different join keys never match
- * @param aging whether rows leave by when they were written
- * @param condition what else a pair must fulfil
+ * @param aging whether rows have a TTL
+ * @param condition the residual condition of a pair
  * @param nullSafe whether a join key that is NULL is equal to itself
  * @param retracts whether a delete of a row with a TTL is the delete of an expired row, if it is not stored
- * @param hashes how many different hashes of keys there are: few, so that different keys meet
+ * @param hashes the number of different key hashes; with few, different keys share a hash
  */
 final case class TestChangelog(
     joinType: JoinType,
@@ -86,7 +87,7 @@ final case class TestChangelog(
 
   private def bytes(row: Row): String = row.copy(expires = 0L, sequence = 0).toString
 
-  /** How often the condition was looked at. */
+  /** The number of evaluations of the condition. */
   var evaluations: Long = 0L
 
   override def matches(l: Row, r: Row): Boolean = {
@@ -175,7 +176,7 @@ final case class TestChangelog(
 
   override def apply(side: Side): InputRows[Row] = sides(side)
 
-  /** The clock by which rows of a side leave. */
+  /** The clock that expires the rows of a side. */
   def clock(side: Side, received: Array[Long]): Long =
     if (within.isEmpty) Watermarks.Unknown else leaving.clock(column(side), received)
 
@@ -183,7 +184,7 @@ final case class TestChangelog(
     !selective || (o.left.toSeq ++ o.right).map(_.value).sum % 3 != 0
 
   val output: ChangelogOutput[Row, Out] = new ChangelogOutput[Row, Out] {
-    // neither sequence nor age come out
+    // the output has neither sequence nor TTL
     private def shown(row: Row) = Some(row.copy(sequence = 0, expires = Long.MaxValue))
     override def joined(l: Row, r: Row): Option[Out] =
       Some(Out(shown(l), shown(r))).filter(wanted)
@@ -218,11 +219,12 @@ final case class TestChangelog(
 }
 
 /**
- * A join on the heap, or in segments, to which batches are given.
+ * Runs batches of a join on a heap state or a segment state.
  *
- * @param remembers whether it goes on with the partners that it has counted
- * @param appends whether rows only come, and go through the operator for those
- * @param memory how many bytes segments may hold between two versions; what lies on the disk is searched there
+ * @param remembers whether partner counts are kept between batches
+ * @param appends whether inputs are insert-only and use the append-only operator
+ * @param memory memory limit of a segment state between two versions; spilled rows are searched on
+ *   disk
  */
 final class ChangelogDriver(
     join: TestChangelog,
@@ -246,7 +248,7 @@ final class ChangelogDriver(
       )
     else new HeapJoinState[Row](identity)
 
-  /** What has been done until now is not undone any more. */
+  /** Commits a version. */
   private def version(): Unit = state match {
     case s: SegmentJoinState[Row] =>
       s.number()
@@ -260,7 +262,7 @@ final class ChangelogDriver(
     case _ =>
   }
 
-  /** Segments go on with nothing but what has been written of them. */
+  /** Restores a segment state from its written versions. */
   def restart(): Unit = if (segments) {
     close()
     state = empty()
@@ -274,7 +276,7 @@ final class ChangelogDriver(
     }
   }
 
-  /** The batch is begun, gets as far as that, and fails. */
+  /** Runs a batch up to these changes, which then fails. */
   def failedBatch(left: Seq[Change[Row]], right: Seq[Change[Row]]): Unit = state match {
     case s: SegmentJoinState[Row] =>
       byKey(left, right)
@@ -295,7 +297,7 @@ final class ChangelogDriver(
     new ChangelogJoin[Row, Out](join.joinType, join, join.output, state, counters, partners)
   }
 
-  /** The operator for rows that only come. */
+  /** The append-only operator. */
   def appending: AppendOnlyJoin[Row, Out] =
     new AppendOnlyJoin[Row, Out](join, join.output, state, counters)
   private def expiring: Expiring = if (appends) appending else operator
@@ -331,7 +333,7 @@ final class ChangelogDriver(
   private def byKey(left: Seq[Change[Row]], right: Seq[Change[Row]]): Seq[Changed[Out]] = {
     val (l, r) =
       (left.groupBy(c => join.hash(c.row.join)), right.groupBy(c => join.hash(c.row.join)))
-    // as in a task, one for all join keys
+    // as in a task, one instance for all join keys
     val ofBatch = operator
     (l.keySet ++ r.keySet).toSeq.sorted.flatMap { key =>
       ofBatch.process(key, marked(l.getOrElse(key, Nil)), marked(r.getOrElse(key, Nil))).toVector
@@ -361,7 +363,9 @@ final class ChangelogDriver(
 
   def stored(side: Side): Long = state.size(side)
 
-  /** The stored rows, with their limits, and whether a partner of them has left. */
+  /**
+   * The stored rows, with their limits, and whether a partner of them has expired or been evicted.
+   */
   def rows(side: Side): Seq[(Row, Boolean)] =
     (None +: Seq(0, 1).map(Some(_))).map(join.hash).distinct.flatMap { key =>
       state.probe(side, key, Long.MinValue, Long.MaxValue).map(b => b.row -> b.matched).toVector

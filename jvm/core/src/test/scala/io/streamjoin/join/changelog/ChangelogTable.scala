@@ -7,7 +7,7 @@ import org.scalatest.Assertions._
 
 import io.streamjoin.model.{JoinType, Side}
 
-/** A table, and the changes that lead from one of its states to the next. */
+/** A table and its random changes. */
 final class ChangelogTable(join: TestChangelog, side: Side, random: Random) {
   private val layout = join.layout(side)
   private var sequence = 0
@@ -22,7 +22,7 @@ final class ChangelogTable(join: TestChangelog, side: Side, random: Random) {
 
   private def occupant(row: Row): Option[Row] = layout match {
     case Layout.OneAKey => rows.find(_.join == row.join)
-    // the unique key decides: it may move to another join key
+    // the unique key identifies the row, which can get another join key
     case Layout.UniqueKey => rows.find(_.unique == row.unique)
     case Layout.NoKey     => None
   }
@@ -51,7 +51,7 @@ final class ChangelogTable(join: TestChangelog, side: Side, random: Random) {
 
 object ChangelogCases {
 
-  /** @param left how rows of the left input are told apart, where it is not drawn */
+  /** @param left the layout of the left input, random if not given */
   def randomJoin(
       random: Random,
       joinType: JoinType,
@@ -74,8 +74,8 @@ object ChangelogCases {
     )
   }
 
-  /** Now and then the batch fails at first, or the state is read again. */
-  def befall(
+  /** Now and then runs the batch and fails, or restarts from the written versions. */
+  def failOrRestart(
       driver: ChangelogDriver,
       left: Seq[Change[Row]],
       right: Seq[Change[Row]],
@@ -96,7 +96,7 @@ object ChangelogCases {
     for (c <- changes) {
       val n = table.getOrElse(c.row, 0) + (if (c.kind.added) 1 else -1)
       if (n == 0) table.remove(c.row) else table(c.row) = n
-      assert(n >= 0, s"$c was never there")
+      assert(n >= 0, s"$c was never inserted")
     }
 
   def listed(table: mutable.Map[Out, Int]): Seq[Out] =

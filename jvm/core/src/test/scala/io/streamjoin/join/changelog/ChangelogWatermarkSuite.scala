@@ -12,8 +12,8 @@ import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
 /**
- * Rows that leave by watermark and by retraction: right.time BETWEEN left.time AND left.time + 3. After
- * every batch the result is the join of what the changes come to that were not late.
+ * Changelog joins with watermarks: right.time BETWEEN left.time AND left.time + 3. After each
+ * batch, the result is the join of the tables that the changes that were not late give.
  */
 class ChangelogWatermarkSuite extends AnyFunSuite {
 
@@ -21,48 +21,48 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     TestChangelog(joinType, layout, layout, within = Some(3L))
 
   private def row(value: Int, time: Long) = Row(Some(1), 0, value, time = time)
-  private def come(r: Row) = Change(r, added = true)
-  private def go(r: Row) = Change(r, added = false)
+  private def insert(r: Row) = Change(r, added = true)
+  private def delete(r: Row) = Change(r, added = false)
   private def out(l: Row, r: Row) = Out(Some(l), Some(r))
 
-  test("a row stays until neither it nor a partner can change") {
+  test("a row stays stored until neither it nor a partner can change") {
     val d = new ChangelogDriver(join(JoinType.LeftOuter))
     val (l, r) = (row(1, 10), row(2, 12))
-    assert(d.batch(Seq(come(l)), Seq(come(r))) == Seq(Changed(ChangeKind.Insert, out(l, r))))
-    // no partner of the left row can come any more, but the row itself may go
+    assert(d.batch(Seq(insert(l)), Seq(insert(r))) == Seq(Changed(ChangeKind.Insert, out(l, r))))
+    // no future partner of the left row can arrive, but the row itself can be deleted
     d.advance(Array(10, 14))
     assert(d.stored(Left) == 1 && d.stored(Right) == 1)
-    val gone = d.batch(Seq(go(l)), Nil)
-    assert(gone == Seq(Changed(ChangeKind.Delete, out(l, r))))
+    val deleted = d.batch(Seq(delete(l)), Nil)
+    assert(deleted == Seq(Changed(ChangeKind.Delete, out(l, r))))
     assert(d.stored(Left) == 0)
     d.advance(Array(13, 14))
     assert(d.stored(Right) == 0)
     assert(d.counters.rows(Right, ChangelogCounters.Evicted) == 1)
   }
 
-  test("a change is late by the times of its row, whatever its kind") {
+  test("a change of any kind is late if the time of its row is late") {
     val d = new ChangelogDriver(join(JoinType.LeftOuter))
     val l = row(1, 10)
-    d.batch(Seq(come(l)), Nil)
+    d.batch(Seq(insert(l)), Nil)
     d.advance(Array(11, 0))
-    assert(d.batch(Seq(go(l), come(row(3, 10))), Nil).isEmpty)
+    assert(d.batch(Seq(delete(l), insert(row(3, 10))), Nil).isEmpty)
     assert(d.counters.rows(Left, ChangelogCounters.Late) == 2)
-    // it may still be corrected by a partner
+    // a partner can still correct its result
     val r = row(2, 13)
-    assert(d.batch(Nil, Seq(come(r))) ==
+    assert(d.batch(Nil, Seq(insert(r))) ==
       Seq(Changed(ChangeKind.Delete, Out(Some(l), None)), Changed(ChangeKind.Insert, out(l, r))))
   }
 
-  test("what has left is remembered by the partner that stays: it gets no pad") {
+  test("a stored row keeps the match of an evicted partner and is not padded") {
     val d = new ChangelogDriver(join(JoinType.RightOuter))
     val (l1, l2, r) = (row(1, 10), row(2, 12), row(3, 12))
-    d.batch(Seq(come(l1), come(l2)), Seq(come(r)))
+    d.batch(Seq(insert(l1), insert(l2)), Seq(insert(r)))
     d.advance(Array(11, 14))
     assert(d.stored(Left) == 1)
-    assert(d.batch(Seq(go(l2)), Nil) == Seq(Changed(ChangeKind.Delete, out(l2, r))))
+    assert(d.batch(Seq(delete(l2)), Nil) == Seq(Changed(ChangeKind.Delete, out(l2, r))))
   }
 
-  /** A table whose rows keep their time while they change, and the changes that are late or not. */
+  /** A table whose rows keep their time in updates, and its changes, of which some are late. */
   private final class Table(join: TestChangelog, side: Side, random: Random) {
     private val layout = join.layout(side)
     private val rows = mutable.ArrayBuffer.empty[Row]
@@ -70,7 +70,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     private var sequence = 0
     private val timeOf = mutable.HashMap.empty[Int, Long]
 
-    /** What the changes come to that were not late. */
+    /** The table that the changes that were not late give. */
     val known: mutable.ArrayBuffer[Row] = mutable.ArrayBuffer.empty
 
     def largest: Long = now
@@ -85,11 +85,11 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
         val before = rows(i).copy(sequence = at)
         if (random.nextBoolean()) {
           rows.remove(i)
-          Seq(go(before))
+          Seq(delete(before))
         } else {
           val after = before.copy(value = random.nextInt(8))
           rows(i) = after
-          Seq(go(before), come(after))
+          Seq(delete(before), insert(after))
         }
       } else {
         val time = now - random.nextInt(4)
@@ -104,7 +104,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
         if (layout == Layout.OneAKey && rows.exists(_.join == fresh.join)) Nil
         else {
           rows += fresh
-          Seq(come(fresh))
+          Seq(insert(fresh))
         }
       }
     }
@@ -115,7 +115,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     def learn(changes: Seq[Change[Row]]): Unit =
       for (c <- changes if !join(side).late(c.row)) {
         val i = known.indexWhere(same(_, c.row))
-        // keyed, each row is replaced; else, each change counts
+        // with a key, a change replaces the row; without, each change counts
         if (i >= 0 && (!c.added || layout != Layout.NoKey)) known.remove(i)
         if (c.added) known += c.row
       }
@@ -127,7 +127,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
 
   for (joinType <- JoinType.all; segments <- Seq(false, true)) {
     val where = if (segments) "in segments" else "on the heap"
-    test(s"${joinType.name}, $where: equal to the batch join of what was not late, and bounded") {
+    test(s"${joinType.name}, $where: equals the join without late changes, and evicts all rows") {
       var (late, evicted, changesOut) = (0L, 0L, 0L)
       RandomCases.forAll(200) { random =>
         def layout() = Layout.all(random.nextInt(3))
@@ -154,13 +154,13 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
             history += ((join.watermarks.toSeq, left, right))
             l.learn(left)
             r.learn(right)
-            ChangelogCases.befall(driver, left, right, random)
+            ChangelogCases.failOrRestart(driver, left, right, random)
             val out = driver.batch(random.shuffle(left), random.shuffle(right))
             history += out
             for (c <- out) {
               val n = table.getOrElse(c.row, 0) + (if (c.kind.added) 1 else -1)
               if (n == 0) table.remove(c.row) else table(c.row) = n
-              assert(n >= 0, s"$c was never there")
+              assert(n >= 0, s"$c was never inserted")
             }
             val listed = table.toSeq.flatMap { case (o, n) => Seq.fill(n)(o) }
             assertSame("table", listed, shown(join.result(l.known.toSeq, r.known.toSeq)))

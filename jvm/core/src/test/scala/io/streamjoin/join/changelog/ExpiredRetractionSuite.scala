@@ -7,14 +7,14 @@ import io.streamjoin.model.JoinType._
 import io.streamjoin.model.Side.{Left, Right}
 
 /**
- * Removals of rows that have expired, one case at a time: what they take back of each join type, and on either side.
- * [[AgingModelSuite]] has the rule for random ones.
+ * Deletes of expired rows, case by case: the output that they retract for each join type and side.
+ * [[AgingModelSuite]] compares random ones with the model.
  */
 class ExpiredRetractionSuite extends AnyFunSuite {
 
   /**
-   * A join whose first input has an age of 10. The other has none. The first one is the left, or, `swapped`, the
-   * right of the mirrored join.
+   * A join whose first input has a TTL of 10. The other input has none. The first input is the left
+   * one, or, if `swapped`, the right one of the mirrored join.
    */
   private final class Case(
       joinType: JoinType,
@@ -34,7 +34,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
 
     private def expiring(c: Change[Row]): Change[Row] = c.copy(row = c.row.copy(expires = now + 10))
 
-    /** A batch: its kinds, and the values of both rows. */
+    /** Runs a batch. Returns the change kinds and the values of both rows. */
     def batch(aged: Change[Row]*)(others: Change[Row]*): Set[(String, Option[Int], Option[Int])] = {
       val first = aged.map(expiring)
       val out = if (swapped) driver.batch(others, first) else driver.batch(first, others)
@@ -50,7 +50,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
     def expire(): Unit = {
       now += 11
       driver.at(now)
-      // what is not in a checkpoint is not known any more
+      // after a restart, only checkpointed data is known
       driver.restart()
     }
 
@@ -65,7 +65,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
   private def remove(value: Int, unique: Int = 1, sequence: Int = 0) =
     Change(row(value, unique, sequence), added = false)
 
-  /** Of an input that expires, and of the other: each on either side, in both states. */
+  /** Checks a case with the expiring input on each side, and with both states. */
   private def each(joinType: JoinType, aged: Layout, other: Layout)(check: Case => Unit): Unit =
     for (
       segments <- Seq(false, true); swapped <- Seq(false, true) if !(swapped && joinType.leftOnly)
@@ -76,7 +76,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
 
   private val layouts = Seq(Layout.OneAKey, Layout.UniqueKey, Layout.NoKey)
 
-  test("a row is taken back with the partners that are held") {
+  test("a delete of an expired row deletes its pairs with the stored partners") {
     for (aged <- layouts; joinType <- Seq(Inner, LeftOuter))
       each(joinType, aged, Layout.UniqueKey) { c =>
         c.batch(add(2))(add(4, 1), add(6, 2))
@@ -92,7 +92,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       }
   }
 
-  test("a preserved row that had no partner, or of which none is held, is taken back alone") {
+  test("a delete of an expired preserved row without a stored partner deletes its padded row") {
     for (aged <- layouts; joinType <- Seq(LeftOuter, FullOuter))
       each(joinType, aged, Layout.OneAKey) { c =>
         c.batch(add(2))()
@@ -104,7 +104,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       c.expire()
       assert(c.batch(remove(2))() == Set(("delete", Some(2), None)))
     }
-    // an inner join does not know the row that was joined
+    // an inner join no longer stores the joined row
     each(Inner, Layout.NoKey, Layout.NoKey) { c =>
       c.batch(add(2))(add(4))
       c.expire()
@@ -113,18 +113,20 @@ class ExpiredRetractionSuite extends AnyFunSuite {
     }
   }
 
-  test("a row that has lost its only possible partner by age is padded when that is deleted") {
+  test("a delete of the only possible partner, already expired, pads the stored row") {
     for (other <- layouts) each(RightOuter, Layout.OneAKey, other) { c =>
       c.batch(add(2))(add(4))
       c.expire()
       assert(c.batch(remove(2))() == Set(("delete", Some(2), Some(4)), ("insert", None, Some(4))))
-      // it is a row as any without a partner, from now on
+      // from now on the row is handled as one without a partner
       assert(c.batch(add(6))().map(_._1) == Set("delete", "insert"))
       assert(c.batch(remove(6))().map(_._1) == Set("delete", "insert"))
     }
   }
 
-  test("where there may be others, only the pair is taken back") {
+  test(
+    "a delete of an expired row that is one of several possible partners deletes only the pair"
+  ) {
     for (aged <- Seq(Layout.UniqueKey, Layout.NoKey))
       each(RightOuter, aged, Layout.UniqueKey) { c =>
         c.batch(add(2, 1), add(6, 2))(add(4))
@@ -134,7 +136,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       }
   }
 
-  test("a preserved row that came when its partner had expired gave nothing with it") {
+  test("a delete of a row that expired before its partner arrived does not delete a pair") {
     for (aged <- layouts; joinType <- Seq(RightOuter, FullOuter))
       each(joinType, aged, Layout.UniqueKey) { c =>
         c.batch(add(2))()
@@ -146,7 +148,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       }
   }
 
-  test("an update takes its old image back, a bare one does not") {
+  test("an update with an old image retracts the expired row, one without does not") {
     each(Inner, Layout.UniqueKey, Layout.UniqueKey) { c =>
       c.batch(add(2, sequence = 1))(add(4))
       c.expire()
@@ -155,7 +157,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       c.expire()
       assert(c.batch(add(6, sequence = 3))() == Set(("insert", Some(6), Some(4))))
       c.expire()
-      // the first image of a batch is what was there before it
+      // the first image of a batch is the row before the batch
       assert(c.batch(
         add(2, sequence = 5),
         remove(8, sequence = 5),
@@ -163,17 +165,17 @@ class ExpiredRetractionSuite extends AnyFunSuite {
         remove(6, sequence = 4)
       )() == Set(("update_preimage", Some(6), Some(4)), ("update_postimage", Some(2), Some(4))))
       c.expire()
-      // an update that changes nothing brings back no row
+      // an update without an effect emits no row
       assert(c.batch(remove(2, sequence = 6), add(2, sequence = 6))().isEmpty)
       assert(c.batch(remove(2, sequence = 7))() == Set(("delete", Some(2), Some(4))))
-      // and now it is known to be gone
+      // the row is now known to be deleted
       assert(c.batch(remove(2, sequence = 8))().isEmpty)
       assert(c.counted(ChangelogCounters.RetractedExpired) == 3)
       assert(c.counted(ChangelogCounters.Unknown) == 1)
     }
   }
 
-  test("two rows that have expired and go in one batch take back what they gave together") {
+  test("two expired partners that are deleted in one batch retract their pair once") {
     val join = TestChangelog(Inner, Layout.UniqueKey, Layout.UniqueKey, aging = true)
     for (segments <- Seq(false, true)) {
       val d = new ChangelogDriver(join, segments)
@@ -189,11 +191,11 @@ class ExpiredRetractionSuite extends AnyFunSuite {
     }
   }
 
-  test("semi and anti joins go by the partners that are held") {
-    val gone = Set(("delete", Option(2), Option.empty[Int]))
+  test("a delete of an expired row of a semi or anti join uses the stored partners") {
+    val deleted = Set(("delete", Option(2), Option.empty[Int]))
     for (
       (joinType, withPartner, without) <-
-        Seq((LeftSemi, gone, Set.empty), (LeftAnti, Set.empty, gone))
+        Seq((LeftSemi, deleted, Set.empty), (LeftAnti, Set.empty, deleted))
     )
       for (partner <- Seq(true, false)) each(joinType, Layout.NoKey, Layout.NoKey) { c =>
         c.batch(add(2))(Seq(add(4)).filter(_ => partner): _*)
@@ -203,7 +205,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
   }
 
   test(
-    "a row of a semi or anti join whose only possible partner has expired turns when that goes"
+    "a delete of the only possible partner, already expired, changes a semi or anti join's row"
   ) {
     for (
       (joinType, kind) <- Seq(LeftSemi -> "delete", LeftAnti -> "insert");
@@ -219,7 +221,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       d.batch(Seq(add(2)), right(add(4, sequence = 1), 0))
       d.at(11)
       assert(kinds(d.batch(Nil, right(remove(4, sequence = 2), 11))) == Seq(kind))
-      // a new row in the place of one that has expired
+      // a new row replaces an expired one
       d.at(12)
       d.batch(Nil, right(add(4, sequence = 3), 12))
       d.at(23)
@@ -228,7 +230,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
     }
   }
 
-  test("a bare update of an expired row tells no more of it, and its row is the only partner") {
+  test("after an update without an old image, the new row is the only partner") {
     each(RightOuter, Layout.OneAKey, Layout.UniqueKey) { c =>
       c.batch(add(2, sequence = 1))(add(4))
       c.expire()
@@ -238,7 +240,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
     }
   }
 
-  test("without an age a removal of what is not held is ignored") {
+  test("without a TTL, a delete of a row that is not stored is ignored and counted") {
     for (joinType <- JoinType.all; layout <- layouts) {
       val d = new ChangelogDriver(TestChangelog(joinType, layout, layout))
       assert(d.batch(Nil, Seq(add(4))).length <= 1)

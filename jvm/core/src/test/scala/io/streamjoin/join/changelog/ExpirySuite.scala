@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.streamjoin.model.JoinType
 import io.streamjoin.model.Side.{Left, Right}
 
-/** Rows that leave the state by their age: their results stay, and nothing comes out twice. */
+/** Rows that expire by TTL: their results stay, and no row is emitted twice. */
 class ExpirySuite extends AnyFunSuite {
 
   private def row(value: Int, expires: Long = Long.MaxValue, sequence: Int = 0): Row =
@@ -17,7 +17,7 @@ class ExpirySuite extends AnyFunSuite {
   private def driver(joinType: JoinType, layout: Layout = Layout.NoKey) =
     new ChangelogDriver(TestChangelog(joinType, layout, layout))
 
-  test("a row goes when the clock has passed its limit, and takes nothing back") {
+  test("a row expires when the clock exceeds its limit, and retracts nothing") {
     val d = driver(JoinType.Inner)
     d.at(0)
     d.batch(Seq(acc(row(2, expires = 10))), Seq(acc(row(4))))
@@ -29,7 +29,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.batch(Nil, Seq(acc(row(6)))).isEmpty)
   }
 
-  test("no pad is taken back that never came out") {
+  test("a padded row that was never emitted is not deleted") {
     val d = driver(JoinType.LeftOuter)
     d.at(0)
     d.batch(Seq(acc(row(2))), Seq(acc(row(4, expires = 10))))
@@ -43,7 +43,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.batch(Seq(retract(row(2))), Nil).isEmpty)
   }
 
-  test("a semi join gives no left row twice, and takes back the one it gave") {
+  test("a semi join emits a left row once and deletes it once, although its partner expired") {
     val d = driver(JoinType.LeftSemi)
     d.at(0)
     d.batch(Seq(acc(row(2))), Seq(acc(row(4, expires = 10))))
@@ -54,7 +54,7 @@ class ExpirySuite extends AnyFunSuite {
       Seq(Changed(ChangeKind.Delete, Out(shown(row(2)), None))))
   }
 
-  test("a row that goes and comes back is a new one in two batches, and has not gone in one") {
+  test("a row deleted and inserted again is new in two batches and unchanged in one") {
     def table(joinType: JoinType, batches: Seq[Change[Row]]*): Seq[Changed[Out]] = {
       val d = driver(joinType)
       d.at(0)
@@ -74,7 +74,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(table(JoinType.LeftSemi, Seq(gone), Seq(back)) == Seq(Changed(ChangeKind.Delete, alone)))
   }
 
-  test("a write of the same row begins its time anew") {
+  test("a write of an equal row restarts its TTL") {
     val d = driver(JoinType.LeftSemi, Layout.UniqueKey)
     d.at(0)
     d.batch(Seq(acc(row(2, expires = 10, sequence = 1))), Nil)
@@ -86,7 +86,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.stored(Left) == 0)
   }
 
-  test("a write of the same row is told where rows above age by it, a stale one is not") {
+  test("a write of an equal row is emitted if `reports` is set, a stale one never") {
     for (reports <- Seq(false, true)) {
       val d = new ChangelogDriver(
         TestChangelog(JoinType.LeftAnti, Layout.UniqueKey, Layout.UniqueKey, reports = reports)
@@ -96,12 +96,12 @@ class ExpirySuite extends AnyFunSuite {
         d.batch(Seq(acc(row(2, expires, sequence))), Nil).map(_.kind)
       assert(write(10, 2) == Seq(ChangeKind.Insert))
       d.at(5)
-      val told = if (reports) Seq(ChangeKind.Preimage, ChangeKind.Postimage) else Nil
-      assert(write(15, 2) == told && write(20, 3) == told)
+      val expected = if (reports) Seq(ChangeKind.Preimage, ChangeKind.Postimage) else Nil
+      assert(write(15, 2) == expected && write(20, 3) == expected)
       assert(write(25, 1).isEmpty)
-      // of images that cancel each other the row is written, too
+      // images that cancel each other also write the row
       val same = row(2, 30, 4)
-      assert(d.batch(Seq(retract(same), acc(same)), Nil).map(_.kind) == told)
+      assert(d.batch(Seq(retract(same), acc(same)), Nil).map(_.kind) == expected)
       d.at(29)
       assert(d.stored(Left) == 1)
       d.at(31)
@@ -109,7 +109,7 @@ class ExpirySuite extends AnyFunSuite {
     }
   }
 
-  test("an older change of a key that is gone is stale while its age lasts") {
+  test("an older change of a deleted key is stale until the TTL ends") {
     val d = driver(JoinType.LeftOuter, Layout.UniqueKey)
     d.at(0)
     val old = row(2, sequence = 1).copy(expires = 10)
@@ -118,7 +118,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.batch(Seq(acc(old.copy(sequence = 2)), retract(old.copy(sequence = 2))), Nil).isEmpty)
     assert(d.batch(Seq(acc(old)), Nil).isEmpty)
     assert(d.counters.rows(Left, ChangelogCounters.Stale) == 3)
-    // what goes before it came may have expired, as far as anybody knows
+    // a delete without a stored row can be of an expired row
     val early = old.copy(unique = 5, sequence = 8)
     assert(d.batch(Seq(retract(early)), Nil) ==
       Seq(Changed(ChangeKind.Delete, Out(shown(early), None))))
@@ -131,7 +131,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.batch(Seq(acc(old.copy(expires = 20))), Nil).length == 1)
   }
 
-  test("a change older than the row that is held is counted, and changes nothing") {
+  test("a change older than the stored row is counted as stale and has no effect") {
     val d = driver(JoinType.LeftAnti, Layout.UniqueKey)
     d.batch(Seq(acc(row(2, sequence = 5))), Nil)
     assert(d.batch(Seq(acc(row(4, sequence = 4)), retract(row(4, sequence = 3))), Nil).isEmpty)
@@ -139,7 +139,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.stored(Left) == 1)
   }
 
-  test("of equal rows the one goes that would leave first") {
+  test("a delete removes the row that expires first among equal rows") {
     for (segments <- Seq(false, true)) {
       val join = TestChangelog(JoinType.Inner, Layout.NoKey, Layout.NoKey, aging = true)
       val d = new ChangelogDriver(join, segments)
@@ -149,13 +149,13 @@ class ExpirySuite extends AnyFunSuite {
       d.batch(Seq(acc(row(2, expires = 20))), Nil)
       d.batch(Seq(retract(row(2, expires = 40))), Nil)
       assert(d.rows(Left).map(_._1.expires).sorted == Seq(20, 30))
-      // one that goes and comes is a younger one
+      // a row deleted and inserted again expires later
       d.batch(Seq(retract(row(2, expires = 40)), acc(row(2, expires = 40))), Nil)
       assert(d.rows(Left).map(_._1.expires).sorted == Seq(30, 40))
     }
   }
 
-  test("of rows that leave together, first one that has lost no partner by age") {
+  test("among rows of equal expiry, a delete first removes one without an expired partner") {
     for (joinType <- Seq(JoinType.LeftOuter, JoinType.LeftAnti); segments <- Seq(false, true)) {
       val d = new ChangelogDriver(TestChangelog(joinType, Layout.NoKey, Layout.NoKey), segments)
       d.at(0)
@@ -168,7 +168,7 @@ class ExpirySuite extends AnyFunSuite {
     }
   }
 
-  test("a row that can match nothing tells of its key all the same") {
+  test("a row that fails a one-sided condition still supersedes older changes of its key") {
     val join =
       TestChangelog(JoinType.Inner, Layout.UniqueKey, Layout.UniqueKey, filtered = true)
     val d = new ChangelogDriver(join)
@@ -181,7 +181,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.counters.rows(Left, ChangelogCounters.Stale) == 2)
   }
 
-  test("an update that changes nothing is a later one all the same") {
+  test("an update without an effect still supersedes older changes") {
     val d = driver(JoinType.LeftOuter, Layout.UniqueKey)
     d.batch(Seq(acc(row(2, sequence = 1))), Nil)
     assert(d.batch(Seq(retract(row(2, sequence = 5)), acc(row(2, sequence = 5))), Nil).isEmpty)

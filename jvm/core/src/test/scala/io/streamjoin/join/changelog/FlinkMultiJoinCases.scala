@@ -6,8 +6,8 @@ import io.streamjoin.model.JoinType._
 import Layout.{NoKey, OneAKey, UniqueKey}
 
 /**
- * Flink's tests of its join of many inputs: users, who have the join key as their key, orders and payments
- * with keys of their own, shipments without one. In a row: its own key, the join key, its details.
+ * Flink's tests of its join of many inputs: users, whose key is the join key, orders and payments
+ * with separate keys, shipments without one. A row contains its key, the join key and its details.
  */
 private[changelog] object FlinkMultiJoinCases {
 

@@ -6,27 +6,27 @@ import io.streamjoin.model.JoinType._
 import Layout.{NoKey, OneAKey, UniqueKey}
 
 /**
- * A case of Flink's harness tests of its operators, in words of our own.
+ * A case of Flink's harness tests of its operators, rewritten.
  *
  * {{{
  *   at 3000                  the clock
- *   L +U 1 2 b               a change of the left: order, line (the join key), what else there is
+ *   L +U 1 2 b               a change of the left: order, line (the join key), other columns
  *   R -D 2 SHIP              one of the right, here without an order
- *   = +I 1 2 b | 2 SHIP      what Flink gives for what stands above, and so do we once it is added up
- *   F!-D 1 2 b | 2 SHIP      what only Flink gives
- *   O!-D 1 2 b | -           what only we do
- *   S!+I 1 2 b | 2 SHIP      what we do where each change is a batch of its own
+ *   = +I 1 2 b | 2 SHIP      Flink's output for the lines above; ours has the same sum
+ *   F!-D 1 2 b | 2 SHIP      only Flink emits this
+ *   O!-D 1 2 b | -           only this join emits this
+ *   S!+I 1 2 b | 2 SHIP      only emitted if each change is a separate batch
  * }}}
  *
- * Of a chain the inputs are called U, O, P and S, and what comes out has a row of each.
+ * The inputs of a chain are U, O, P and S, and an output row has a row of each.
  *
- * @param layout of the second input, and of the first one if that has no other
- * @param more the joins of the result with further inputs, which have these layouts
- * @param by the input whose key is that of the result
- * @param condition what the last join asks of what else there is in the rows of the first and the last input
- * @param mini how many changes Flink takes in at once
- * @param ttl how long rows of either side are held
- * @param differs why something else comes out here
+ * @param layout the layout of the second input, and of the first one unless `first` is given
+ * @param more further joins of the result with inputs of these layouts
+ * @param by the input whose key is the key of the result
+ * @param condition the last join's condition on the other columns of the first and the last input
+ * @param mini the size of Flink's mini-batch
+ * @param ttl the TTL of each side
+ * @param differs why the output differs from Flink's
  */
 private[changelog] final case class FlinkCase(
     name: String,
@@ -47,8 +47,8 @@ private[changelog] final case class FlinkCase(
 
 private[changelog] object FlinkOperatorCases {
 
-  private val replaced = "a bare update replaces the row; Flink counts it as one partner more"
-  private val unordered = "the order within a batch has no say"
+  private val replaced = "a bare update replaces the row; Flink counts it as another partner"
+  private val unordered = "the order within a batch has no effect"
 
   /** `StreamingJoinOperatorTest`: both inputs have a key, which is the join key. */
   val streaming: Seq[FlinkCase] = Seq(
@@ -455,7 +455,10 @@ private[changelog] object FlinkOperatorCases {
       |R +U 7 0 AIR
       |R +U 8 11 AIR"""
 
-  /** `StreamingMiniBatchJoinOperatorTest`: without a key, with that of the order, or with the line's. */
+  /**
+   * `StreamingMiniBatchJoinOperatorTest`: without a key, with the key of the order, or with that of
+   * the line.
+   */
   val miniBatch: Seq[FlinkCase] = Seq(
     FlinkCase("LeftJoinWithLeftArriveFirst", LeftOuter, NoKey, leftFirst, mini = 3),
     FlinkCase("LeftJoinWithLeftArriveFirstNoMiniBatch", LeftOuter, NoKey, leftFirst),

@@ -5,13 +5,14 @@ import scala.collection.mutable
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Flink's harness tests of its joins of tables that change, with the batches that they have there, with
- * each change in a batch of its own, and with all in one (of those with a clock: all of one time). Its
- * join of many inputs is a chain of joins here.
+ * Flink's harness tests of its changelog joins: with Flink's batches, with one change in each
+ * batch, and with all changes in one batch (with a clock: all of one time). Flink's join of many
+ * inputs is a chain of joins here.
  *
- * Added up, what comes out is what Flink gives; where a side has no key by counting rows, else by key, as
- * Flink's operators leave out the images that an update of a key replaces. In each batch an output key
- * has at most one row that goes and one that comes, in this order, and they differ.
+ * The output changes consolidate to the same table as Flink's. If a side has no key, rows are
+ * counted. Otherwise they are compared by key, since Flink's operators omit the images that an
+ * update of a key replaces. In each batch, an output key has at most one deleted and one inserted
+ * row, in this order, and they differ.
  */
 class FlinkOperatorSuite extends AnyFunSuite {
   import FlinkOperatorSuite._
@@ -45,7 +46,7 @@ class FlinkOperatorSuite extends AnyFunSuite {
       checkImages(c, out)
       out.foreach { case (row, added) => found.change(row, added) }
     }
-    // in the middle of a mini-batch of Flink's, or of ours, the two cannot be compared
+    // within a mini-batch, of Flink or of this join, the tables cannot be compared
     def check(line: String): Unit =
       if (cut == Cut.AsFlink || cut == Cut.Each && c.mini == 1 || line == "end")
         assert(found.rows == expected.rows, line)

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import io.streamjoin.model.Side
 
-/** The lines of a case of Flink's; words are numbered as they come. */
+/** The parsed lines of a case of Flink. Words are numbered in the order of their first use. */
 private[changelog] final class FlinkScript(val flink: FlinkCase) {
   import FlinkScript._
 
@@ -30,19 +30,19 @@ private[changelog] final class FlinkScript(val flink: FlinkCase) {
     row.copy(join = Some(number(line)), time = details)
   }
 
-  /** A change, and of which input. */
+  /** A change and the index of its input. */
   def change(line: String): (Int, Change[Row]) = {
     sequence += 1
     val input = Inputs(line.head)
     val plain = row(input, line.drop(5)).get
     val sequenced =
       if (flink.layouts(input) == Layout.NoKey) plain else plain.copy(sequence = sequence)
-    // there a row is gone when its time is up, here when it is past
+    // Flink expires a row at the end of its TTL, this join after it
     val expires = flink.ttl.map(ttl => now + (if (input == 0) ttl._1 else ttl._2) - 1)
     input -> Change(sequenced.copy(expires = expires.getOrElse(Long.MaxValue)), line(2) == '+')
   }
 
-  /** What comes out, with whether it comes or goes, if anything does. */
+  /** The output row of a line, if any, and whether it is inserted. */
   def output(line: String): Option[(Joined, Boolean)] =
     Option.when(line.length > 2) {
       val rows = line.drop(5).split('|').zipWithIndex.map { case (text, n) => row(n, text) }
@@ -58,14 +58,14 @@ private[changelog] object FlinkScript {
   val Inputs: Map[Char, Int] =
     Map('L' -> 0, 'R' -> 1, 'U' -> 0, 'O' -> 1, 'P' -> 2, 'S' -> 3)
 
-  /** The unique key of a row that comes out: where there is one row a join key, that of any side. */
+  /** The unique key of an output row. With one row for each join key, it is the join key. */
   def keyOf(c: FlinkCase, row: Joined): Any =
     if (c.layouts.forall(_ == Layout.OneAKey)) row.flatten.head.join
     else row.map(_.map(r => (r.join, r.unique)))
 
   def counted(c: FlinkCase): Boolean = c.layouts.contains(Layout.NoKey)
 
-  /** What all that came out adds up to; what is not there does not go. */
+  /** The table that all output changes give. A delete of a missing row has no effect. */
   final class Table(c: FlinkCase) {
     private val byKey = mutable.HashMap.empty[Any, Joined]
     private val counts = mutable.HashMap.empty[Joined, Int]
@@ -80,7 +80,7 @@ private[changelog] object FlinkScript {
     def rows: Map[Joined, Int] = counts.toMap ++ byKey.values.map(_ -> 1)
   }
 
-  /** The joins of a case, the changes of one being those of the next. */
+  /** The joins of a case. Each reads the output changes of the previous one. */
   final class Chain(c: FlinkCase, segments: Boolean) {
     private val numbers = mutable.HashMap.empty[Joined, Int]
     private val rows = mutable.ArrayBuffer.empty[Joined]

@@ -13,9 +13,9 @@ import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
 /**
- * The pseudo-code of the seed (Flink SQL's regular join, one record at a time) and its two examples: an
- * inner and a full outer join of inputs without unique keys. What Flink sends in the course of a batch
- * sums up to what comes out here at its end.
+ * The pseudo-code of the seed (Flink SQL's regular join, one record at a time) and its two
+ * examples: an inner and a full outer join of inputs without unique keys. The changes that Flink
+ * sends during a batch consolidate to the changes that this join emits at its end.
  */
 class FlinkSeedSuite extends AnyFunSuite {
   import FlinkSeedSuite._
@@ -24,55 +24,57 @@ class FlinkSeedSuite extends AnyFunSuite {
 
   private def row(key: Int, value: Int): Row = Row(Some(key), 0, value)
 
-  private def give(o: Out) = Changed(ChangeKind.Insert, o)
-  private def takeBack(o: Out) = Changed(ChangeKind.Delete, o)
+  private def inserted(o: Out) = Changed(ChangeKind.Insert, o)
+  private def deleted(o: Out) = Changed(ChangeKind.Delete, o)
   private def acc(r: Row) = Change(r, added = true)
   private def retract(r: Row) = Change(r, added = false)
 
-  test("inner join: ACC gives all pairs with the other side's records, RETRACT takes them back") {
+  test("inner join: ACC emits pairs with all records of the other side, RETRACT deletes them") {
     val driver = new ChangelogDriver(join(JoinType.Inner))
     val (l, r1, r2) = (row(1, 10), row(1, 20), row(1, 21))
-    // no matched row on the other side: nothing to send
+    // no match on the other side: no output
     assert(driver.batch(Seq(acc(l)), Nil).isEmpty)
-    assert(driver.batch(Nil, Seq(acc(r1))) == Seq(give(Out(Some(l), Some(r1)))))
+    assert(driver.batch(Nil, Seq(acc(r1))) == Seq(inserted(Out(Some(l), Some(r1)))))
     // records that are equal are counted
     assert(driver.batch(Nil, Seq(acc(r1), acc(r2))).toSet ==
-      Set(give(Out(Some(l), Some(r1))), give(Out(Some(l), Some(r2)))))
+      Set(inserted(Out(Some(l), Some(r1))), inserted(Out(Some(l), Some(r2)))))
     assert(driver.stored(Right) == 3)
-    // -[record, other]s: as many as there are
+    // -[record, other] for each stored record
     assertSame(
-      "taken back",
+      "deletes",
       driver.batch(Seq(retract(l)), Nil),
       Seq(
-        takeBack(Out(Some(l), Some(r1))),
-        takeBack(Out(Some(l), Some(r1))),
-        takeBack(Out(Some(l), Some(r2)))
+        deleted(Out(Some(l), Some(r1))),
+        deleted(Out(Some(l), Some(r1))),
+        deleted(Out(Some(l), Some(r2)))
       )
     )
     assert(driver.stored(Left) == 0)
   }
 
-  test("full outer join: pads come with the last partner's end and go with the first one") {
+  test(
+    "full outer join: deleting the last partner pads a row, the first partner deletes the padding"
+  ) {
     val driver = new ChangelogDriver(join(JoinType.FullOuter))
     val (l, r1, r2) = (row(1, 10), row(1, 20), row(1, 21))
     // send +[record + null]
-    assert(driver.batch(Seq(acc(l)), Nil) == Seq(give(Out(Some(l), None))))
+    assert(driver.batch(Seq(acc(l)), Nil) == Seq(inserted(Out(Some(l), None))))
     // send -[other + null], then +[other, record]
     assert(driver.batch(Nil, Seq(acc(r1))) ==
-      Seq(takeBack(Out(Some(l), None)), give(Out(Some(l), Some(r1)))))
-    // a second partner leaves the pad where it is
-    assert(driver.batch(Nil, Seq(acc(r2))) == Seq(give(Out(Some(l), Some(r2)))))
+      Seq(deleted(Out(Some(l), None)), inserted(Out(Some(l), Some(r1)))))
+    // a second partner does not change the padding
+    assert(driver.batch(Nil, Seq(acc(r2))) == Seq(inserted(Out(Some(l), Some(r2)))))
     // matched num > 1: skip
-    assert(driver.batch(Nil, Seq(retract(r1))) == Seq(takeBack(Out(Some(l), Some(r1)))))
+    assert(driver.batch(Nil, Seq(retract(r1))) == Seq(deleted(Out(Some(l), Some(r1)))))
     // matched num == 1: send +[other + null]
     assert(driver.batch(Nil, Seq(retract(r2))) ==
-      Seq(takeBack(Out(Some(l), Some(r2))), give(Out(Some(l), None))))
+      Seq(deleted(Out(Some(l), Some(r2))), inserted(Out(Some(l), None))))
     // the same from the other side
     assert(driver.batch(Seq(retract(l)), Seq(acc(r1))) ==
-      Seq(takeBack(Out(Some(l), None)), give(Out(None, Some(r1)))))
+      Seq(deleted(Out(Some(l), None)), inserted(Out(None, Some(r1)))))
   }
 
-  test("a partner that comes and goes within a batch leaves no trace") {
+  test("a partner inserted and deleted within a batch emits nothing") {
     val driver = new ChangelogDriver(join(JoinType.FullOuter))
     val (l, r) = (row(1, 10), row(1, 20))
     driver.batch(Seq(acc(l)), Nil)
@@ -80,14 +82,14 @@ class FlinkSeedSuite extends AnyFunSuite {
     assert(driver.counters.rows(Right, ChangelogCounters.Cancelled) == 2)
   }
 
-  test("what is not held cannot be taken back: ignored and counted") {
+  test("a retraction of a row that is not stored is ignored and counted") {
     val driver = new ChangelogDriver(join(JoinType.FullOuter))
     assert(driver.batch(Seq(retract(row(1, 10))), Nil).isEmpty)
     assert(driver.counters.rows(Left, ChangelogCounters.Unknown) == 1)
   }
 
   for (joinType <- JoinType.all if !joinType.leftOnly)
-    test(s"${joinType.name}: what the pseudo-code sends sums up to what comes out") {
+    test(s"${joinType.name}: the output equals the consolidated changes of the pseudo-code") {
       RandomCases.forAll(300) { random =>
         val model = new PseudoCode(joinType, join(joinType))
         val driver = new ChangelogDriver(join(joinType))
@@ -102,9 +104,9 @@ class FlinkSeedSuite extends AnyFunSuite {
           val sent = records.flatMap { case (side, c) => model.process(side, c) }
           withClue(onFailure(s"$records\n")) {
             assertSame(
-              "what comes out",
+              "output",
               driver.batch(of(Left), of(Right)).map(c => c.row -> c.kind.added),
-              netted(sent)
+              consolidated(sent)
             )
           }
         }
@@ -122,7 +124,7 @@ class FlinkSeedSuite extends AnyFunSuite {
     }
   }
 
-  private def netted(sent: Seq[(Out, Int)]): Seq[(Out, Boolean)] =
+  private def consolidated(sent: Seq[(Out, Int)]): Seq[(Out, Boolean)] =
     sent.groupMapReduce(_._1)(_._2)(_ + _).toSeq.flatMap { case (row, n) =>
       Seq.fill(math.abs(n))(row -> (n > 0))
     }
@@ -130,7 +132,7 @@ class FlinkSeedSuite extends AnyFunSuite {
 
 private object FlinkSeedSuite {
 
-  /** The seed's pseudo-code, line by line; what is sent as a row and +1 or -1. */
+  /** The seed's pseudo-code, line by line. It sends a row with +1 or -1. */
   private final class PseudoCode(joinType: JoinType, join: TestChangelog) {
 
     private final class Record(val row: Row, var associated: Int)

@@ -9,49 +9,49 @@ import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
-/** Many rows of one join key of which a condition beyond the equality lets few match. */
+/** Many rows of one join key, few of which satisfy the residual condition. */
 class HotKeySuite extends AnyFunSuite {
   import ChangelogCases._
 
-  /** @param value those whose third is even match each other */
+  /** @param value rows match if their thirds have equal parity */
   private def row(unique: Int, value: Int, sequence: Int = 0) =
     Row(Some(1), unique, value, sequence)
 
-  private def come(rows: Row*) = rows.map(Change(_, added = true))
-  private def go(rows: Row*) = rows.map(Change(_, added = false))
+  private def insert(rows: Row*) = rows.map(Change(_, added = true))
+  private def delete(rows: Row*) = rows.map(Change(_, added = false))
 
   for (
     joinType <- Seq(JoinType.LeftOuter, JoinType.FullOuter, JoinType.LeftSemi, JoinType.LeftAnti)
   )
     test(
-      s"${joinType.name}: a row that is the only partner of many costs a walk, not one for each"
+      s"${joinType.name}: a change of the only partner of many rows evaluates each row once"
     ) {
       val rows = 1000
       val join = TestChangelog(joinType, Layout.UniqueKey, Layout.UniqueKey, residual = true)
       val driver = new ChangelogDriver(join)
       // left rows and the one right row that matches them, among as many that match none
       driver.batch(
-        come((1 to rows).map(row(_, 0)): _*),
-        come((1 to rows).map(row(_, 3)): _*)
+        insert((1 to rows).map(row(_, 0)): _*),
+        insert((1 to rows).map(row(_, 3)): _*)
       )
       val partner = row(0, 0)
-      // what it takes to find out is done once
-      driver.batch(Nil, come(partner))
+      // the first change counts the partners
+      driver.batch(Nil, insert(partner))
       for (turn <- 1 to 6) {
         join.evaluations = 0
-        val out = driver.batch(Nil, if (turn % 2 == 1) go(partner) else come(partner))
+        val out = driver.batch(Nil, if (turn % 2 == 1) delete(partner) else insert(partner))
         assert(out.nonEmpty)
         assert(join.evaluations <= rows + 1, s"turn $turn")
       }
-      // a new row has its partners counted as it meets them; one that goes takes no number with it
-      driver.batch(come(row(rows + 1, 0), row(rows + 2, 6)), Nil)
-      driver.batch(go(row(7, 0)), Nil)
+      // a probe counts the partners of a new row; a deleted row invalidates no counts
+      driver.batch(insert(row(rows + 1, 0), row(rows + 2, 6)), Nil)
+      driver.batch(delete(row(7, 0)), Nil)
       join.evaluations = 0
-      driver.batch(Nil, go(partner))
+      driver.batch(Nil, delete(partner))
       assert(join.evaluations <= rows + 4)
     }
 
-  test("hot keys of all types, with rows that age: each batch gives the difference") {
+  test("remembered partner counts do not change the output and save evaluations") {
     var remembered = 0
     RandomCases.forAll(40) { random =>
       val joinType = JoinType.all(random.nextInt(JoinType.all.length))
@@ -67,7 +67,7 @@ class HotKeySuite extends AnyFunSuite {
       )
       val (one, other) = (join(), join())
       val driver = new ChangelogDriver(one, segments = random.nextBoolean())
-      // the same without memory of partners
+      // the same without remembered partner counts
       val plain = new ChangelogDriver(other, remembers = false)
       val table = mutable.HashMap.empty[Out, Int]
       val history = mutable.ArrayBuffer.empty[Any]
@@ -84,7 +84,7 @@ class HotKeySuite extends AnyFunSuite {
           val value = 6 * random.nextInt(4) + (if (usual) 0 else 3)
           val row = Row(Some(random.nextInt(2)), next, value, expires = expires)
           own += row
-          come(row)
+          insert(row)
         }
       }
       withClue(onFailure(s"$one\n${history.mkString("\n")}\n")) {

@@ -4,17 +4,17 @@ import io.streamjoin.model.JoinType
 import io.streamjoin.model.JoinType._
 
 /**
- * A case of RisingWave's tests of its hash join, in words of our own.
+ * A case of RisingWave's tests of its hash join, rewritten.
  *
  * {{{
  *   L + 2 5              a change of the left: the join key, `.` for NULL, and the row
  *   R - 6 11             one of the right
- *   =                    the end of a chunk, which gives
- *     + 2 5 | 2 7        what comes, and what goes with -; . for no row
+ *   =                    the end of a chunk, which emits
+ *     + 2 5 | 2 7        an insert, or with - a delete; . for no row
  * }}}
  *
- * @param condition what a pair must fulfil beside the equality
- * @param appends whether rows only come
+ * @param condition the condition of a pair beside the equality
+ * @param appends whether the inputs are insert-only
  */
 private[changelog] final case class RisingWaveCase(
     name: String,
@@ -26,8 +26,9 @@ private[changelog] final case class RisingWaveCase(
 )
 
 /**
- * The cases of `hash_join.rs`. What it hides in a chunk, for it comes and goes there, does not come out. Joins of which it
- * preserves the right alone, semi and anti, are here those of the left; all of them are mirrored besides.
+ * The cases of `hash_join.rs`. Rows that it hides in a chunk, since they are inserted and deleted
+ * there, are not emitted. Its right semi and anti joins are left ones here. All cases are also
+ * mirrored.
  */
 private[changelog] object RisingWaveCases {
 

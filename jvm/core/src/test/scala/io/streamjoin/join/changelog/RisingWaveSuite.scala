@@ -7,9 +7,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.streamjoin.model.JoinType
 
 /**
- * RisingWave's tests of its hash join (`src/stream/src/executor/hash_join.rs`), from both sides: chunk by chunk
- * exactly what it gives, and with each change in a batch of its own, and all in one, the same in the end. Left out are those of
- * parts of its own (how often its cache is emptied), and of watermarks, by which changes are late here and not there.
+ * RisingWave's tests of its hash join (`src/stream/src/executor/hash_join.rs`), also mirrored.
+ * Chunk by chunk, the output is exactly RisingWave's. With one change in each batch, or all in one,
+ * the final table is the same. Tests of RisingWave's cache are omitted, and tests of watermarks,
+ * which make changes late here but not there.
  */
 class RisingWaveSuite extends AnyFunSuite {
   import RisingWaveSuite._
@@ -40,7 +41,7 @@ class RisingWaveSuite extends AnyFunSuite {
       nullSafe = each.nullSafe,
       condition = (l, r) => each.condition.forall(if (mirrored) _(r, l) else _(l, r))
     )
-    // rows that only come go through the operator for those, too
+    // insert-only inputs also run with the append-only operator
     for (
       appends <- Seq(false, true)
       if !appends || each.appends && joinType == JoinType.Inner && layout == Layout.NoKey
@@ -66,7 +67,7 @@ private object RisingWaveSuite {
   final case class Input(left: Boolean, change: Change[Row])
   final case class Chunk(changes: Seq[Input], gives: Seq[(Out, Boolean)])
 
-  /** The join with its sides changed over, where there is one. */
+  /** The join type with swapped sides, if there is one. */
   def mirror(each: RisingWaveCase): Option[JoinType] = each.joinType match {
     case JoinType.LeftOuter                           => Some(JoinType.RightOuter)
     case JoinType.RightOuter                          => Some(JoinType.LeftOuter)

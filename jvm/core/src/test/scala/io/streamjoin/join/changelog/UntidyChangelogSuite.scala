@@ -11,12 +11,11 @@ import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
 /**
- * Changelogs that are not well formed: deletes of what is not there, inserts of what is, changes that
- * come twice or without their other half. What they come to is told by batch.
+ * Changelogs that are not well formed: deletes of missing rows, inserts of existing rows, repeated
+ * changes and updates without one image. The rules for the table after a batch:
  *
  * {{{
- *   without a key   a row is there as often as it was, and came, less how often it went; never less
- *                   than not at all
+ *   without a key   the count of a row rises with inserts and falls with deletes, not below zero
  *   with a key      the last change counts
  * }}}
  */
@@ -55,7 +54,7 @@ class UntidyChangelogSuite extends AnyFunSuite {
     }
   }
 
-  test("after each batch the result is that of the tables") {
+  test("each batch gives the join of the tables, also after malformed changes") {
     var unknown = 0L
     RandomCases.forAll(1500) { random =>
       val join = randomJoin(random, JoinType.all(random.nextInt(JoinType.all.length)))
