@@ -12,7 +12,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 
 import io.streamjoin.placement.{HotKey, HotKeys, ReachBuckets}
 
-/** The keys whose rows are spread, as they are noted in a checkpoint. */
+/** The files of hot keys in a checkpoint. */
 class HotKeyFilesSuite extends AnyFunSuite {
 
   private val buckets = ReachBuckets(-5, 15, 60)
@@ -26,7 +26,7 @@ class HotKeyFilesSuite extends AnyFunSuite {
     finally org.apache.spark.util.Utils.deleteRecursively(folder.toFile)
   }
 
-  test("a batch has the keys of those before it, and its own") {
+  test("a batch has its keys and those of earlier batches") {
     withFolder { (_, files) =>
       assert(files.read(9).isEmpty)
       files.write(4, keys(1, Long.MinValue))
@@ -38,7 +38,7 @@ class HotKeyFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("what was noted after the batch that a checkpoint is set back to is gone") {
+  test("removeAfter deletes the keys of batches after the one a checkpoint is reset to") {
     withFolder { (_, files) =>
       Seq(4L, 9L, 10L, 100L).foreach(b => files.write(b, keys(b)))
       files.removeAfter(9)
@@ -48,7 +48,7 @@ class HotKeyFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("what was noted before buckets could be wider has the narrowest") {
+  test("keys of format version 1 have the narrowest buckets") {
     withFolder { (folder, files) =>
       Files.createDirectories(folder.resolve(HotKeyFiles.Folder))
       Files.writeString(
@@ -60,7 +60,7 @@ class HotKeyFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("what another version has written, or nobody, is refused") {
+  test("a file of another format version or with damaged content is refused") {
     withFolder { (folder, files) =>
       files.write(4, keys(1))
       val file = folder.resolve(HotKeyFiles.Folder).resolve("4")
@@ -75,7 +75,7 @@ class HotKeyFilesSuite extends AnyFunSuite {
         written.take(random.nextInt(written.length - 1)) -> "_hotKeys/4 cannot be read"
       )
       for ((text, why) <- wrong) {
-        // Hadoop's checksum is of what it has written itself
+        // Hadoop's checksum is that of the original content
         Files.deleteIfExists(file.resolveSibling(".4.crc"))
         Files.writeString(file, text)
         val refused = intercept[StreamJoinRuntimeException](files.read(7))

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What Spark asks of the files of a checkpoint, and both managers on one folder by turns. */
+/** The contract of checkpoint files, and both file managers on one folder in turns. */
 class LocalCheckpointFilesSuite extends AnyFunSuite {
   private val hadoopConf = new Configuration
 
@@ -43,7 +43,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
   private def names(files: CheckpointFileManager, folder: Path): Set[String] =
     files.list(folder).map(_.getPath.getName).toSet
 
-  test("a file is there when it is closed, and not before") {
+  test("a file exists when it is closed, and not before") {
     inFolder { (files, folder) =>
       val path = new Path(folder, "1")
       val out = files.createAtomic(path, overwriteIfPossible = false)
@@ -57,7 +57,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("a file that is given up leaves nothing") {
+  test("a cancelled file leaves no file behind") {
     inFolder { (files, folder) =>
       val out = files.createAtomic(new Path(folder, "1"), overwriteIfPossible = true)
       out.write(1)
@@ -67,7 +67,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("of two that write one file, the second fails or replaces it, as is asked for") {
+  test("the second writer of a file fails, or replaces it if overwriting is requested") {
     inFolder { (files, folder) =>
       val path = new Path(folder, "1")
       val late = files.createAtomic(path, overwriteIfPossible = false)
@@ -79,9 +79,9 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("a file system without links has files that must not replace one, too") {
+  test("without hard links, the second writer of a file also fails") {
     inFolder { (_, folder) =>
-      // what Linux says of a mounted drive
+      // the error of Linux on a mounted drive
       val files = new LocalCheckpointFiles(
         folder,
         hadoopConf,
@@ -95,7 +95,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("what is not there") {
+  test("a missing file or folder throws FileNotFoundException, and deleting it does nothing") {
     inFolder { (files, folder) =>
       val path = new Path(folder, "none")
       intercept[FileNotFoundException](files.open(path))
@@ -108,7 +108,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("folders are made with those above them, and deleted with all in them") {
+  test("folders are created with their parents and deleted with their content") {
     inFolder { (files, folder) =>
       val inner = new Path(folder, "a b/%20/c")
       files.mkdirs(inner)
@@ -123,7 +123,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("Hadoop's files are read and replaced, and the other way round") {
+  test("the manager reads and replaces files of Hadoop, and Hadoop reads its files") {
     inFolder { (files, folder) =>
       val hadoops = FileSystem.getLocal(hadoopConf)
       val path = new Path(folder, "1")
@@ -136,7 +136,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
       assert(hadoops.getChecksumFile(path).getName == ".1.crc")
       assert(read(files, path) == "theirs" && names(files, folder) == Set("1"))
       write(files, path, "ours", replace = true)
-      // its checksum would be wrong, had the old one stayed
+      // with the old checksum file, this read would fail
       assert(IOUtils.toString(hadoops.open(path), "UTF-8") == "ours")
       writeByHadoop("theirs again")
       files.delete(path)
@@ -144,7 +144,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("Spark makes it by its name, and what is not local is made by Spark") {
+  test("Spark creates the manager by class name, also for file systems that are not local") {
     inFolder { (_, folder) =>
       val named = new Configuration(hadoopConf)
       val setting = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
@@ -156,12 +156,12 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("Spark keeps it for long: of what it was made with it keeps the folder alone") {
+  test("the file classes, which Spark keeps for long, hold no Hadoop configuration") {
     for (kept <- Seq(classOf[LocalCheckpointFiles], classOf[HotKeyFiles]))
       assert(!kept.getDeclaredFields.map(_.getType).contains(classOf[Configuration]), kept)
   }
 
-  test("nobody's choice is put aside") {
+  test("the manager is not used if the user has configured another local file system") {
     inFolder { (_, folder) =>
       assert(LocalCheckpointFiles.manager(folder, hadoopConf).isInstanceOf[LocalCheckpointFiles])
       val chosen = new Configuration(hadoopConf)
@@ -175,7 +175,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
 /** Another file system for local files. */
 private class Chosen extends LocalFileSystem
 
-/** A file system that is not on this machine's disk, as far as its name tells. */
+/** A file system whose scheme is not local. */
 private class Elsewhere extends FilterFileSystem(new LocalFileSystem) {
   override def getUri: java.net.URI = java.net.URI.create("elsewhere:///")
   override def getScheme: String = "elsewhere"

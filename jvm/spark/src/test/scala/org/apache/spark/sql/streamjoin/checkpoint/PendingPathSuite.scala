@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.checkpoint.pending.{RefuseStateReader, ResolvePendingPath}
 
-/** [[ResolvePendingPath]] and [[RefuseStateReader]], each alone, where there is no checkpoint. */
+/** [[ResolvePendingPath]] and [[RefuseStateReader]], each alone, without a checkpoint. */
 class PendingPathSuite extends AnalysisSession {
 
-  test("a path behind the name of the source is that of a checkpoint") {
+  test("a path after the name of the source is resolved as a checkpoint") {
     for (name <- Seq("streamjoin-pending", "StreamJoin-Pending")) {
       val relation = UnresolvedRelation(Seq(name, "/no/such/checkpoint"))
       assert(refusal(ResolvePendingPath(session)(relation)).getCondition ==
@@ -16,7 +16,7 @@ class PendingPathSuite extends AnalysisSession {
     }
   }
 
-  test("one behind another name, and a table, are Spark's") {
+  test("a path after another name, a table and a stream are left to Spark") {
     for (
       relation <- Seq(
         UnresolvedRelation(Seq("parquet", "/no/such/folder")),
@@ -26,7 +26,7 @@ class PendingPathSuite extends AnalysisSession {
     ) assert(ResolvePendingPath(session)(relation) == relation)
   }
 
-  test("what reads no state is nobody's to refuse") {
+  test("RefuseStateReader accepts plans that read no state") {
     RefuseStateReader(session)(LocalRelation(Nil))
     RefuseStateReader(session)(planOf(stream("value AS k")))
   }

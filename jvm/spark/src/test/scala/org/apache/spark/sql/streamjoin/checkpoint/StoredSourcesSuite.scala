@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.StoredSources.{Moved, Shifted}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.streamjoin.logical.plan.InputSource
 
-/** Which changes of the sources of inputs exchange them. */
+/** Which changes of the sources of inputs are exchanges. */
 class StoredSourcesSuite extends AnyFunSuite {
 
   private val (left, right) = (InputPlace(0, "left"), InputPlace(0, "right"))
@@ -20,10 +20,10 @@ class StoredSourcesSuite extends AnyFunSuite {
     Map(InputPlace(operator, "left") -> sources(l), InputPlace(operator, "right") -> sources(r))
   }
 
-  private def goesOn(before: Inputs, now: Inputs): Unit =
+  private def assertAccepted(before: Inputs, now: Inputs): Unit =
     assert(StoredSources.moved(before, now).isEmpty)
 
-  test("an exchange is refused, of both sides or of one source of a side") {
+  test("an exchange of both sides or of one source of a side is found") {
     assert(StoredSources.moved(join("a", "b"), join("b", "a")).contains(Moved("b", right, left)))
     assert(StoredSources.moved(join("a", "b"), join("b", "c")).contains(Moved("b", right, left)))
     assert(StoredSources.moved(
@@ -36,26 +36,26 @@ class StoredSourcesSuite extends AnyFunSuite {
     ).contains(Moved("c", right, left)))
   }
 
-  test("other names, more or fewer sources, and one source for both sides go on") {
-    goesOn(join("a", "b"), join("a", "b"))
-    goesOn(join("a", "b"), join("c", "d"))
-    goesOn(join("a", "b"), join("a", "c"))
-    goesOn(join("a", "b"), join("a x", "b y"))
-    goesOn(join("a x", "b y"), join("a", "b"))
-    goesOn(join("a", "a"), join("a", "a"))
-    goesOn(join("a", "b"), join("a", "a"))
-    goesOn(join("a", "a"), join("a", "b"))
-    goesOn(join("a", "b"), join("a b", "b"))
+  test("other names, more or fewer sources, and one source for both sides are accepted") {
+    assertAccepted(join("a", "b"), join("a", "b"))
+    assertAccepted(join("a", "b"), join("c", "d"))
+    assertAccepted(join("a", "b"), join("a", "c"))
+    assertAccepted(join("a", "b"), join("a x", "b y"))
+    assertAccepted(join("a x", "b y"), join("a", "b"))
+    assertAccepted(join("a", "a"), join("a", "a"))
+    assertAccepted(join("a", "b"), join("a", "a"))
+    assertAccepted(join("a", "a"), join("a", "b"))
+    assertAccepted(join("a", "b"), join("a b", "b"))
   }
 
-  test("what is not known of an input says nothing") {
-    goesOn(join("a", ""), join("", "a"))
-    goesOn(Map.empty, join("b", "a"))
-    goesOn(join("", ""), join("b", "a"))
-    goesOn(join("a", "b"), join("b", ""))
+  test("an input without known sources is accepted") {
+    assertAccepted(join("a", ""), join("", "a"))
+    assertAccepted(Map.empty, join("b", "a"))
+    assertAccepted(join("", ""), join("b", "a"))
+    assertAccepted(join("a", "b"), join("b", ""))
   }
 
-  test("inputs of two operators are exchanged, too") {
+  test("an exchange of inputs of two operators is found") {
     val before = join("a", "b") ++ join("c", "d", operator = 1)
     val now = join("c", "b") ++ join("a", "d", operator = 1)
     val moved = StoredSources.moved(before, now)
@@ -64,10 +64,10 @@ class StoredSourcesSuite extends AnyFunSuite {
     val swapped: Inputs =
       Map(InputPlace(0, "input") -> Set("b"), InputPlace(1, "input") -> Set("a"))
     assert(StoredSources.moved(orders, swapped).nonEmpty)
-    goesOn(orders, orders)
+    assertAccepted(orders, orders)
   }
 
-  test("of random inputs: what is moved has left one for another, and nothing else has") {
+  test("random inputs have an exchange exactly if a source left one input for another") {
     val random = new Random(7)
     val places = Seq(left, right, InputPlace(1, "input"))
     def drawn(): Inputs = places.map { p =>
@@ -80,16 +80,16 @@ class StoredSourcesSuite extends AnyFunSuite {
       val left = for (p <- known; s <- before(p) -- now(p)) yield s
       val came = for (p <- known; s <- now(p) -- before(p)) yield s
       assert(StoredSources.moved(before, now).nonEmpty == (left.toSet & came.toSet).nonEmpty)
-      // a name that was never there is no exchange
+      // a new name is no exchange
       val renamed = now.map { case (p, names) => p -> names.map(_ + "'") }
-      goesOn(before, renamed)
-      goesOn(before, before.map { case (p, names) => p -> (names + "new") })
+      assertAccepted(before, renamed)
+      assertAccepted(before, before.map { case (p, names) => p -> (names + "new") })
       if (left.exists(came.contains)) refused += 1
     }
     assert(refused > 500)
   }
 
-  test("a source is at another place if it leaves one for another") {
+  test("a source is shifted if it moves to another position") {
     def shifted(before: String, now: String) = {
       def each(sources: String) = sources.split(' ').toSeq.map(_.split(',').toSeq)
       StoredSources.shifted(each(before), each(now))
@@ -105,7 +105,9 @@ class StoredSourcesSuite extends AnyFunSuite {
     assert(shifted("a a b", "a a b").isEmpty)
   }
 
-  /** A query of one join; a source is written `location` or `name@location`. */
+  /**
+   * The description of a query with one join. A source is written `location` or `name@location`.
+   */
   private def described(l: String, r: String): Map[Long, String] = {
     def sources(all: String) = all.split(';').toSeq.map {
       case s"$name@$location" => InputSource(Some(name), Seq(location))
@@ -130,7 +132,7 @@ class StoredSourcesSuite extends AnyFunSuite {
   private def withoutOrder(described: Described): Described =
     described.map { case (o, json) => o -> json.replaceAll(""","sourceOrder":.*""", "}") }
 
-  test("sources in another order are refused, if Spark finds offsets by it") {
+  test("sources in another order are refused if Spark finds offsets by order") {
     val before = described("json /a;json /b", "json /c")
     val now = described("json /b;json /a", "json /c")
     val e = refused(before, now)
@@ -151,7 +153,7 @@ class StoredSourcesSuite extends AnyFunSuite {
     refused(before, described("json /x;json /a;json /b", "json /c"))
   }
 
-  test("named sources are found by name or by order, as the checkpoint says") {
+  test("named sources are compared by name or by order, as the checkpoint requires") {
     val before = described("x@json /a;y@json /b", "z@json /c")
     val now = described("y@json /b;x@json /a", "z@json /c")
     accepted(before, now, byName = true)
@@ -170,7 +172,7 @@ class StoredSourcesSuite extends AnyFunSuite {
       ))
   }
 
-  test("a description without their order goes on in any") {
+  test("a description without the order of sources accepts any order") {
     val before = withoutOrder(described("json /a;json /b", "json /c"))
     assert(before(0).endsWith(""""origins":{"left":["json /a","json /b"],"right":["json /c"]}}"""))
     accepted(before, described("json /b;json /a", "json /c"))
@@ -178,7 +180,7 @@ class StoredSourcesSuite extends AnyFunSuite {
     refused(withoutOrder(described("x@json /a", "z@json /c")), described("z@json /a", "x@json /c"))
   }
 
-  test("descriptions carry them, and an exchange is said in words") {
+  test("descriptions contain the sources, and a refusal names the exchanged ones") {
     assert(described("json /o", "x@json /d")(0).contains(
       """"origins":{"left":["json /o"],"right":["source x"]},""" +
         """"sourceOrder":{"left":[{"at":["json /o"]}],"right":[{"name":"x","at":["json /d"]}]}"""
@@ -195,7 +197,7 @@ class StoredSourcesSuite extends AnyFunSuite {
     ) assert(e.getMessage.contains(part))
   }
 
-  test("a description from before they were noted goes on") {
+  test("a description without sources is accepted") {
     val old = Map(0L -> """{"format":"segments","joinType":"INNER"}""")
     accepted(old, described("json /d", "json /o"))
   }

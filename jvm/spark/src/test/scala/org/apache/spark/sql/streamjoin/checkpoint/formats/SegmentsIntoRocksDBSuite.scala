@@ -31,7 +31,10 @@ class SegmentsIntoRocksDBSuite extends AnyFunSuite {
   private val hadoopConf = new Configuration
   private val row = new LongRow(1)
 
-  /** A batch: the rows from `20 * version` on, of which the first is joined, and goes in the next. */
+  /**
+   * Runs a batch with the rows from `20 * version`. The first is matched, and the next batch
+   * removes it.
+   */
   private def batch(format: StateFormat, id: StateStoreId, version: Long, rows: Long = 20): Unit =
     withStore(format, id, version) { (store, state) =>
       val from = version * rows
@@ -72,7 +75,9 @@ class SegmentsIntoRocksDBSuite extends AnyFunSuite {
     } finally provider.close()
   }
 
-  /** What a version holds: its rows, whether they are joined, and the watermark of the last eviction. */
+  /**
+   * The content of a version: its rows with matched flags, and the watermark of the last eviction.
+   */
   private def held(format: StateFormat, id: StateStoreId, version: Long): Any = {
     val conf = format.settings(new SQLConf)
     val rows = Side.both.map(_ -> schema).toMap
@@ -96,25 +101,26 @@ class SegmentsIntoRocksDBSuite extends AnyFunSuite {
 
   private def folder(id: StateStoreId): Path = Path.of(id.storeCheckpointLocation().toString)
 
-  for (last <- Seq(1L, 4L)) test(s"version $last goes on, and is the same") {
-    in { id =>
-      for (version <- 0L until last) batch(segments, id, version)
-      val before = held(segments, id, last)
-      withStore(rocksdb, id, last) { (store, state) =>
-        assert(new StoredNumbers(store).get("watermark.0").contains((last - 1) * 10))
-        assert(state.rows.size(Side.Left) == before.asInstanceOf[(Set[_], _)]._1.size)
-      }
-      assert(held(rocksdb, id, last) == before)
-      // what follows is as if it had been so from the first batch on
-      for (version <- last until last + 3) {
-        batch(segments, id, version)
-        batch(rocksdb, id, version)
-        assert(held(rocksdb, id, version + 1) == held(segments, id, version + 1))
+  for (last <- Seq(1L, 4L))
+    test(s"version $last is converted with equal rows, and later versions are equal") {
+      in { id =>
+        for (version <- 0L until last) batch(segments, id, version)
+        val before = held(segments, id, last)
+        withStore(rocksdb, id, last) { (store, state) =>
+          assert(new StoredNumbers(store).get("watermark.0").contains((last - 1) * 10))
+          assert(state.rows.size(Side.Left) == before.asInstanceOf[(Set[_], _)]._1.size)
+        }
+        assert(held(rocksdb, id, last) == before)
+        // later versions are as if the state had been in RocksDB from the first batch
+        for (version <- last until last + 3) {
+          batch(segments, id, version)
+          batch(rocksdb, id, version)
+          assert(held(rocksdb, id, version + 1) == held(segments, id, version + 1))
+        }
       }
     }
-  }
 
-  test("what a killed attempt has left behind does no harm, and what is there is not made again") {
+  test("a conversion replaces files of a killed attempt, and is not repeated") {
     in { id =>
       for (version <- 0L until 3L) batch(segments, id, version)
       Files.createDirectories(folder(id))
@@ -128,7 +134,7 @@ class SegmentsIntoRocksDBSuite extends AnyFunSuite {
     }
   }
 
-  test("more rows than are held at a time") {
+  test("a conversion of more rows than one chunk keeps all rows") {
     in { id =>
       batch(segments, id, 0, rows = 250000)
       val before = held(segments, id, 1)
@@ -137,7 +143,7 @@ class SegmentsIntoRocksDBSuite extends AnyFunSuite {
     }
   }
 
-  test("a version that neither has is not made up") {
+  test("a conversion of a missing version fails and creates no file") {
     in { id =>
       batch(segments, id, 0)
       intercept[Exception](withStore(rocksdb, id, 2)((_, _) => ()))

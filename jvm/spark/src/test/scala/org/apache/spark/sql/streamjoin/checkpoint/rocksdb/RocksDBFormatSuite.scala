@@ -27,7 +27,7 @@ class RocksDBFormatSuite extends AnyFunSuite {
   private val shape = StateShape(_ => schema, _ => 1, _ => 4, (_, row, _) => Array(row.getLong(0)))
   private val conf = RocksDBFormat.settings(new SQLConf)
 
-  test("a store of another version is refused, to go on from and to look at, and stays as it is") {
+  test("a store of another format version is refused for writing and reading, and unchanged") {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
       withStore(id, 0) { store =>
@@ -56,7 +56,7 @@ class RocksDBFormatSuite extends AnyFunSuite {
     }
   }
 
-  test("rows without limits stay until they are taken away, and are there to look at") {
+  test("rows without limits stay until they are removed, and can be read") {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
       val shape =
@@ -89,14 +89,14 @@ class RocksDBFormatSuite extends AnyFunSuite {
   }
 
   test(
-    "rows that are taken away under other limits than they were kept with are not missed when those are due"
+    "eviction skips rows that were removed under other limits than they were stored with"
   ) {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
-      withStore(id, 0)(keepFour)
+      withStore(id, 0)(storeFour)
       withStore(id, 1) { store =>
         val state = RocksDBFormat.open(store, aged(10))
-        takeAway(state, 2)
+        removeRow(state, 2)
         assert(state.rows.evict(Side.Left, Array(0), Array(4)).map(_.key).toSet == Set(0, 1))
         state.rows.discard(Side.Left, Array(4), Array(5))
         assert(state.rows.size(Side.Left) == 0)
@@ -107,14 +107,14 @@ class RocksDBFormatSuite extends AnyFunSuite {
   }
 
   test(
-    "limits under which rows were kept that have all been taken away since go when they are due"
+    "limit entries whose rows were all removed are deleted when they are due"
   ) {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
-      withStore(id, 0)(keepFour)
+      withStore(id, 0)(storeFour)
       withStore(id, 1) { store =>
         val state = RocksDBFormat.open(store, aged(10))
-        for (n <- 0L until 4L) takeAway(state, n)
+        for (n <- 0L until 4L) removeRow(state, n)
         def limits = store.iterator(RocksDBLayout.limits(Side.Left)).map(_.key.getLong(1)).toSeq
         assert(state.rows.size(Side.Left) == 0)
         assert(limits == Seq(1, 2, 3, 4))
@@ -127,7 +127,7 @@ class RocksDBFormatSuite extends AnyFunSuite {
     }
   }
 
-  test("the least limit of all rows, of the batch and of those before it") {
+  test("least returns the lowest limit of the rows of this batch and of earlier ones") {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
       val row = new LongRow(1)
@@ -151,11 +151,11 @@ class RocksDBFormatSuite extends AnyFunSuite {
     }
   }
 
-  /** Of rows that leave so much after their number. */
+  /** A shape whose limits are the number of the row plus `by`. */
   private def aged(by: Long): StateShape =
     shape.copy(limitsOf = (_, row, _) => Array(row.getLong(0) + by), renewed = _ => true)
 
-  private def keepFour(store: StateStore): Unit = {
+  private def storeFour(store: StateStore): Unit = {
     val row = new LongRow(1)
     val state = RocksDBFormat.open(store, aged(1))
     for (n <- 0L until 4L)
@@ -164,7 +164,7 @@ class RocksDBFormatSuite extends AnyFunSuite {
     store.commit()
   }
 
-  private def takeAway(state: StoredState, n: Long): Unit = {
+  private def removeRow(state: StoredState, n: Long): Unit = {
     val held = state.rows.probe(Side.Left, n, n, n)
     held.foreach(_ => held.remove())
     held.close()

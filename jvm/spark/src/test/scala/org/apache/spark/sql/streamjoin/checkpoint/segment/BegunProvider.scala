@@ -4,7 +4,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 
-/** A provider as Spark makes it ready for a partition. */
+/** A provider that is initialized as Spark does for a partition. */
 private[segment] object BegunProvider {
 
   def apply(

@@ -2,12 +2,15 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Providers of two executors that act within each other's steps: real files, and no threads. */
+/**
+ * Providers of two executors that act between each other's steps, with real files and without
+ * threads.
+ */
 class InterleavedProvidersSuite extends AnyFunSuite {
   import SegmentStateStoreProviderSuite._
   import SteppedFiles._
 
-  /** A provider before whose next step of some kind others can act once. */
+  /** A provider before whose next step of a kind others can act once. */
   private final class Executor(state: State) {
     private var next: PartialFunction[Step, Unit] = PartialFunction.empty
 
@@ -37,7 +40,7 @@ class InterleavedProvidersSuite extends AnyFunSuite {
 
   private def newest(state: State, version: Long): Set[Long] = state.read(state.provider(), version)
 
-  test("a file that one writes late continues none that the other has deleted") {
+  test("a file that one provider writes late does not depend on files that the other deleted") {
     inFolder(
       Nil,
       state => {
@@ -47,10 +50,10 @@ class InterleavedProvidersSuite extends AnyFunSuite {
         for (n <- 1L to 4L) here.batch(n, 2000 + n)
         here.provider.doMaintenance()
         for (n <- 5L to 14L) here.batch(n, 2000 + n)
-        // both merge the changes that they know, one of them one more
+        // both merge the changes that they know; one of them knows one more
         here.maintain(write)(there.batch(15, 2015))
         there.maintain(write)(for (n <- 16L to 24L) here.batch(n, 2000 + n))
-        // what one merges now continues its own, which the other deletes
+        // this merge depends on its own file, which the other provider deletes
         here.maintain(write) {
           assert(state.read(there.provider, 25) == (1L to 2024L).toSet)
           there.provider.doMaintenance()
@@ -61,7 +64,7 @@ class InterleavedProvidersSuite extends AnyFunSuite {
     )
   }
 
-  test("a task reads a version of which maintenance deletes files meanwhile") {
+  test("a task reads a version while maintenance deletes its files") {
     inFolder(
       Nil,
       state => {
@@ -76,7 +79,7 @@ class InterleavedProvidersSuite extends AnyFunSuite {
           settings {
             case Opens(_) =>
               opened += 1
-              // it has listed the change files
+              // the reader has listed the change files
               if (opened == 3) {
                 writer.doMaintenance()
                 batches(10 to 16)
@@ -86,7 +89,7 @@ class InterleavedProvidersSuite extends AnyFunSuite {
           }
         )
         assert(state.read(reader, 10) == (0L to 9L).toSet)
-        // the third file, and then one that stands for all
+        // the third file, and then the merged file
         assert(opened == 4 && !state.names.exists(_.startsWith("8_")))
       }
     )

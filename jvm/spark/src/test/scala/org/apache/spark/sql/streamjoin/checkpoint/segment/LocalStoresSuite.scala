@@ -11,13 +11,13 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.test.SharedSparkSession
 
-/** Which stores are had again without asking Spark. */
+/** Which stores are reused without a request to Spark. */
 class LocalStoresSuite extends SparkFunSuite with SharedSparkSession {
 
   private def provider(id: StateStoreId): StateStoreProvider =
     BegunProvider(id, SegmentFormat.settings(spark.sessionState.conf))
 
-  test("a store is asked for once in a run, and again when its provider has been closed") {
+  test("a store is requested once in a run, and again after its provider is closed") {
     withTempDir { folder =>
       val store = StateStoreId(folder.getCanonicalPath, 0, 0)
       val id = StateStoreProviderId(store, UUID.randomUUID)
@@ -35,14 +35,14 @@ class LocalStoresSuite extends SparkFunSuite with SharedSparkSession {
         asked.head.close()
         assert(get(id, 4) == 4 && asked.length == 3)
         asked.last.close()
-        // closed before it could be kept
+        // closed before it is cached
         LocalStores.get(id, 5, None)(asked.last.getStore(5))
         assert(get(id, 5) == 5 && asked.length == 4)
       } finally asked.foreach(_.close())
     }
   }
 
-  test("stores report their commits where that is looked at, and where the session says so") {
+  test("stores report commits if they are validated and the session setting is on") {
     val conf = spark.sessionState.conf
     def reports(checked: Boolean): StateStoreConf = SegmentFormat.settings(conf, checked)
     assert(reports(true).commitValidationEnabled && !reports(false).commitValidationEnabled)

@@ -10,7 +10,7 @@ class MergeRuleSuite extends AnyFunSuite {
 
   private val rule = new MergeRule(fewest = 10)
 
-  /** What becomes of a state of files of which each version brings one, and what is written for it. */
+  /** The files of a state to which each version adds one, and the bytes that merges write. */
   private final class Files(wholeBytes: Long, changeBytes: Long, begun: Long = 2) {
     private val bytes = mutable.Map.empty[StateFile, Long]
     var files: List[StateFile] = List(StateFile(begun, "first", 0))
@@ -31,7 +31,7 @@ class MergeRuleSuite extends AnyFunSuite {
         assert(files.containsSlice(some))
         val whole = some.last == files.last
         val one = some.head.copy(from = if (whole) 0 else some.last.from)
-        // rows are replaced, so that a whole is as large as ever
+        // rows are replaced, so a whole keeps its size
         bytes(one) = if (whole) wholeBytes else some.map(bytes).sum
         merged += bytes(one)
         files = files.takeWhile(_ != some.head) ++ (one :: files.dropWhile(_ != some.last).drop(1))
@@ -40,11 +40,11 @@ class MergeRuleSuite extends AnyFunSuite {
     }
   }
 
-  /** Where the first whole ends, and how many files there are at most. */
+  /** The version at which the first whole ends, and the largest number of files. */
   private def wholes(atRoundVersion: Int, elsewhere: Int): Seq[(Long, Int)] =
     Seq(1000L -> atRoundVersion, 2L -> elsewhere)
 
-  test("a large state that hardly changes is not written for the sake of the number of versions") {
+  test("a large state with few changes is not rewritten because of many versions") {
     for ((begun, files) <- wholes(30, 40)) {
       val state = new Files(wholeBytes = 26000000, changeBytes = 1000, begun)
       for (n <- 1 to 300) {
@@ -57,7 +57,7 @@ class MergeRuleSuite extends AnyFunSuite {
   }
 
   test(
-    "what is written is a small multiple of what changed, and few files are read, at any length"
+    "merges write at most five times the changes and keep few files, over 5,000 versions"
   ) {
     for {
       (begun, files) <- wholes(40, 60)
@@ -80,7 +80,7 @@ class MergeRuleSuite extends AnyFunSuite {
     }
   }
 
-  test("files of one state follow each other without a gap") {
+  test("the files of a state are consecutive without gaps") {
     val state = new Files(wholeBytes = 1000000, changeBytes = 100)
     for (n <- 1 to 1234) {
       state.change()
@@ -91,7 +91,7 @@ class MergeRuleSuite extends AnyFunSuite {
     }
   }
 
-  test("ranges of any two providers have no version in common, or one contains the other") {
+  test("ranges of two providers are disjoint or nested") {
     val random = new Random(1)
     val ranges = for (_ <- 1 to 30; begun = random.nextInt(40).toLong) yield {
       val state = new Files(wholeBytes = 1000000, changeBytes = 1L + random.nextInt(2000), begun)
@@ -109,7 +109,7 @@ class MergeRuleSuite extends AnyFunSuite {
         other.from <= one.from && other.version >= one.version)
   }
 
-  test("a whole ends where no earlier version is kept besides it but ends of wholes before it") {
+  test("only ends of earlier wholes are kept besides a whole") {
     for (changeBytes <- Seq(1000L, 7000L, 30000L); every <- Seq(1, 3, 7, 20)) {
       val state = new Files(wholeBytes = 100000, changeBytes, begun = 0)
       var ends = Set.empty[Long]
@@ -123,7 +123,7 @@ class MergeRuleSuite extends AnyFunSuite {
     }
   }
 
-  test("names say what a file stands for, those of before too") {
+  test("file names encode kind and versions, also those of earlier releases") {
     val files = Seq(
       "7_a-b.change" -> StateFile(7, "a-b", 6),
       "7_a-b.whole" -> StateFile(7, "a-b", 0),

@@ -10,7 +10,9 @@ import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.test.SharedSparkSession
 import org.apache.spark.sql.types.{LongType, StructType}
 
-/** What Spark is told of versions, by which it finds stores that a restart would be slow to read. */
+/**
+ * The versions reported to Spark, which uses them to find stores that lag behind in maintenance.
+ */
 class ReportedVersionsSuite extends SparkFunSuite with SharedSparkSession {
 
   private val shape = StateShape(
@@ -20,21 +22,21 @@ class ReportedVersionsSuite extends SparkFunSuite with SharedSparkSession {
     (_, row, _) => Array(row.getLong(0))
   )
 
-  test("maintenance tells of the newest version, whether or not there was something to merge") {
+  test("maintenance reports the newest version, also if nothing was merged") {
     val coordinator = spark.sessionState.streamingQueryManager.stateStoreCoordinator
     withTempDir { folder =>
       val (id, run) = (StateStoreId(folder.getCanonicalPath, 0, 0), UUID.randomUUID)
       val hadoop = new Configuration
       hadoop.set(StreamExecution.RUN_ID_KEY, run.toString)
       val provider = BegunProvider(id, SegmentFormat.settings(spark.sessionState.conf), hadoop)
-      // for tests of Spark's own package
+      // accessible only in Spark's package
       val latest = coordinator.getClass
         .getMethod("getLatestSnapshotVersionForTesting", classOf[StateStoreProviderId])
-      def told() =
+      def reported() =
         latest.invoke(coordinator, StateStoreProviderId(id, run)).asInstanceOf[Option[Long]]
       try {
         provider.doMaintenance()
-        assert(told().isEmpty)
+        assert(reported().isEmpty)
         for (version <- 0L to 30L) {
           val store = provider.getStore(version, None, false, false)
             .asInstanceOf[SegmentStateStore]
@@ -42,14 +44,14 @@ class ReportedVersionsSuite extends SparkFunSuite with SharedSparkSession {
           store.commit()
           if (version % 15 == 0) {
             provider.doMaintenance()
-            assert(told().contains(version + 1))
+            assert(reported().contains(version + 1))
           }
         }
       } finally provider.close()
     }
   }
 
-  test("settings of a store are those that the session has now") {
+  test("the settings of a store are the current ones of the session") {
     val conf = spark.sessionState.conf
     val before = SegmentFormat.settings(conf)
     assert(SegmentFormat.settings(conf).sqlConfs == before.sqlConfs)

@@ -35,7 +35,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
 
   protected def in(body: State => Unit): Unit = inFolder(settings, body)
 
-  test("each version is there again, from memory and from the files") {
+  test("each version can be loaded, from memory and from files") {
     in { state =>
       val provider = state.provider()
       for (n <- 1L to 4L) state.batch(provider, n - 1)(add(_, n))
@@ -45,13 +45,13 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("a batch that is run again undoes what it had done") {
+  test("a batch that is run again undoes its previous changes") {
     in { state =>
       val provider = state.provider()
       state.batch(provider, 0)(add(_, 1L, 2L))
       for (_ <- 1 to 3) {
         state.batch(provider, 1) { rows =>
-          takeAway(rows.probe(Left, 1, 1, 1))
+          removeRows(rows.probe(Left, 1, 1, 1))
           mark(rows.probe(Left, 2, 2, 2))
           add(rows, 3L)
         }
@@ -64,7 +64,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("what a task gives up leaves no trace") {
+  test("an aborted task leaves no changes and no file") {
     in { state =>
       val provider = state.provider()
       state.batch(provider, 0)(add(_, 1L))
@@ -78,7 +78,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("maintenance after the checkpoint was deleted does nothing, and makes no folder") {
+  test("maintenance after the checkpoint was deleted does not create its folder") {
     in { state =>
       val provider = state.provider()
       for (n <- 1L to 20L) state.batch(provider, n - 1)(add(_, n))
@@ -110,7 +110,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("what watermarks have freed is not read again") {
+  test("evicted rows are not restored from files") {
     in { state =>
       val provider = state.provider()
       state.batch(provider, 0)(add(_, 1L, 5L, 9L))
@@ -122,7 +122,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
   }
 
   test(
-    "rows without limits that are replaced for ever are as many as they are, and no more is held"
+    "rows without limits that are replaced in each batch do not grow count or memory"
   ) {
     val forEver = shape.copy(
       limits = _ => 0,
@@ -135,7 +135,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       for (n <- 0L until 40L) {
         state.batch(provider, n, of = forEver) { rows =>
           for (key <- 0L until 500L) {
-            takeAway(rows.probe(Left, key, key, key))
+            removeRows(rows.probe(Left, key, key, key))
             rows.append(Left, key, key, Array.emptyLongArray, value(n), matched = false)
           }
           held :+= rows.allocated
@@ -154,7 +154,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("numbers are of the version of the rows") {
+  test("stored numbers have the version of the rows") {
     in { state =>
       val provider = state.provider()
       for (n <- 1L to 3L) state.batch(provider, n - 1, Map("watermark.0" -> n * 10))(add(_, n))
@@ -168,19 +168,19 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("maintenance puts changes together, and keeps the versions that are to be kept") {
+  test("maintenance merges changes and keeps the retained versions readable") {
     in { state =>
       val provider = state.provider()
       for (n <- 1L to 60L) {
         state.batch(provider, n - 1) { rows =>
           add(rows, n)
-          takeAway(rows.probe(Left, n - 2, n - 2, n - 2))
+          removeRows(rows.probe(Left, n - 2, n - 2, n - 2))
           rows.discard(Left, Array(0L), Array(n - 10))
         }
         if (n % 7 == 0) provider.doMaintenance()
       }
       provider.doMaintenance()
-      // the kept versions, those since the whole before them, and no more
+      // only the retained versions and those since the whole before them
       assert(state.names.length < Retained + 4 * Deltas, state.names)
       assert(state.names.count(_.endsWith(".whole")) >= 1)
       for (reader <- Seq(provider, state.provider()); n <- 60L - Retained to 60L) {
@@ -190,7 +190,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
   }
 
   test(
-    "a large state that hardly changes is not written again and again, and read from few files"
+    "a large state with few changes is written once as a whole and has few files"
   ) {
     in { state =>
       val provider = state.provider()
@@ -202,10 +202,11 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       var written = 0L
       for (n <- 1L to batches) {
         state.batch(provider, n) { rows =>
-          // one that stays, one that goes before its files are merged, one of long ago
+          // adds a row that stays and one that is removed before its file is merged; removes an old
+          // one
           add(rows, 20000 + n, 50000 + n)
-          takeAway(rows.probe(Left, 50000 + n - 3, 50000 + n - 3, 50000 + n - 3))
-          takeAway(rows.probe(Left, n, n, n))
+          removeRows(rows.probe(Left, 50000 + n - 3, 50000 + n - 3, 50000 + n - 3))
+          removeRows(rows.probe(Left, n, n, n))
           mark(rows.probe(Left, n + 1, n + 1, n + 1))
         }
         if (n % 4 == 0) provider.doMaintenance()
@@ -215,10 +216,10 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
         }
       }
       assert(merged.exists(_.endsWith("range")))
-      // the whole that there must be, once
+      // the necessary whole, written once
       assert(written < whole * 1.2, merged)
       assert(state.names.length <= Retained + 45, state.names)
-      // each batch has taken the one with its number, and what came three before it
+      // each batch removes the row with its number, and one that was added three batches before
       def left(n: Long) = (n + 1 to 20000 + n).toSet ++ (50000 + n - 2 to 50000 + n)
       for (reader <- Seq(provider, state.provider()); n <- Seq(batches, batches - Retained))
         assert(state.read(reader, n + 1) == left(n))
@@ -226,7 +227,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("merged files of random states are what their versions are") {
+  test("random states read each version equal to the model after merges") {
     RandomCases.forAll(4) { random =>
       in { state =>
         var provider = state.provider()
@@ -236,7 +237,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
           var now = at(newest)
           state.batch(provider, newest) { rows =>
             for (n <- now if random.nextInt(4) == 0) {
-              takeAway(rows.probe(Left, n, n, n))
+              removeRows(rows.probe(Left, n, n, n))
               now -= n
             }
             for (i <- 0 until random.nextInt(5)) {
@@ -260,7 +261,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("what a killed process did not finish goes with its version") {
+  test("maintenance deletes unfinished files of old versions") {
     in { state =>
       val provider = state.provider()
       state.batch(provider, 0)(add(_, 0L))
@@ -274,12 +275,12 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
         provider.doMaintenance()
       }
       assert(!Files.exists(old))
-      // of another task that is at it, for all that is known
+      // it could belong to a running task
       assert(Files.exists(newest))
     }
   }
 
-  test("maintenance while a task has the rows") {
+  test("maintenance during a batch keeps all versions readable") {
     in { state =>
       val provider = state.provider()
       for (n <- 1L to 20L) state.batch(provider, n - 1)(add(_, n))
@@ -294,7 +295,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("a version is read whole while its files are put together and deleted") {
+  test("a version is read completely while its files are merged and deleted") {
     in { state =>
       val provider = state.provider()
       for (n <- 1L to 5L) state.batch(provider, n - 1)(add(_, n))
@@ -314,13 +315,13 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       val version = StoredVersion(state.id, 5, None, Side.both.map(_ -> schema).toMap, state.conf())
       val rows = new SegmentReader(files, version).read().rows
       assert(rows.map(_.row.getLong(0)).toSeq.sorted == (1L to 5L))
-      // what the reader had seen at first is not there any more
+      // the files that the reader listed first are deleted
       assert(looks > 2)
       assert(!state.names.exists(_.startsWith("4_")))
     }
   }
 
-  test("maintenance of a run before leaves what was begun anew in the place of its checkpoint") {
+  test("maintenance of an earlier run leaves a recreated checkpoint unchanged") {
     in { state =>
       val before = state.provider()
       for (n <- 1L to 20L) {
@@ -340,7 +341,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("what a run before merges does not stand for what the next run has written") {
+  test("a merge of an earlier run does not replace files of the next run") {
     in { state =>
       val before = state.provider()
       for (n <- 1L to 5L) state.batch(before, n - 1)(add(_, n))
@@ -353,7 +354,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("maintenance leaves the files alone once a task elsewhere has written a later version") {
+  test("maintenance does nothing if another task has written a later version") {
     in { state =>
       val before = state.provider()
       for (n <- 1L to 20L) state.batch(before, n - 1)(add(_, n))
@@ -368,17 +369,17 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("a merged file takes the place of files only where what it continues is among the others") {
+  test("a merged file replaces files only if the file before it is in the list") {
     val changes = List(5L, 4L, 3L, 2L, 1L).map(StateFile.change(_, "a"))
     val one = StateFile(5, "a", 3)
     def after(files: List[StateFile]) = Version(5, files, Map.empty).mergedTo(one).files
     assert(after(changes) == one :: changes.drop(2))
-    // another provider has merged the fourth with those before it
+    // another provider has merged the fourth file with the earlier ones
     val apart = List(changes.head, StateFile(4, "a", 0))
     assert(after(apart) == apart)
   }
 
-  test("with ids, each file is the one that is asked for") {
+  test("with checkpoint ids, a read returns the version with the requested id") {
     in { state =>
       val provider = state.provider("spark.sql.streaming.stateStore.checkpointFormatVersion" -> "2")
       val ids = Seq(1L, 2L).map(row => state.batch(provider, 0)(add(_, row)).stateStoreCkptId.get)
@@ -393,7 +394,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
   private val harm: Seq[(String, LocalPath => Unit)] = Seq(
     "missing" -> (Files.delete(_)),
     "empty" -> (Files.write(_, Array.emptyByteArray)),
-    "cut off" -> (f => Files.write(f, Files.readAllBytes(f).take(60))),
+    "truncated" -> (f => Files.write(f, Files.readAllBytes(f).take(60))),
     "changed" -> { f =>
       val bytes = Files.readAllBytes(f)
       bytes(bytes.length / 2) = (bytes(bytes.length / 2) ^ 4).toByte
@@ -402,7 +403,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
   )
 
   for ((what, change) <- harm)
-    test(s"a file that is $what is refused, and nothing is overwritten") {
+    test(s"a file that is $what is refused, and no file changes") {
       in { state =>
         val provider = state.provider()
         for (n <- 1L to 3L) state.batch(provider, n - 1)(add(_, n))
@@ -417,7 +418,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       }
     }
 
-  test("each byte of a file's beginning is checked before anything is made of it") {
+  test("a flipped bit in any byte is refused, and in the header before the codec is used") {
     in { state =>
       val provider = state.provider()
       state.batch(provider, 0)(add(_, 1L))
@@ -434,7 +435,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
           case Failure(e: StreamJoinRuntimeException) =>
             assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT", s"byte $at")
             assert(at >= beginning || !e.getMessage.contains("CODEC"), s"byte $at")
-          // the end of what is compressed is of no use
+          // the last bytes of the compressed data are not read
           case read => assert(read == Success(Set(1L)) && at >= beginning, s"byte $at")
         }
       }
@@ -466,7 +467,7 @@ private[segment] object SegmentStateStoreProviderSuite {
 
   def value(n: Long): UnsafeRow = row(n)
 
-  def takeAway(found: Probed[_]): Unit = found.foreach(_ => found.remove())
+  def removeRows(found: Probed[_]): Unit = found.foreach(_ => found.remove())
 
   def mark(found: Probed[_]): Unit = found.foreach(_ => found.setMatched())
 

@@ -12,7 +12,7 @@ import io.streamjoin.model.Side.Left
 import io.streamjoin.state.segment.{MemoryPool, Spilling}
 import io.streamjoin.testing.LocalFiles
 
-/** The same where memory is so short that all rows of earlier batches are on the local disk. */
+/** The same tests with so little memory that all rows of earlier batches are on the local disk. */
 class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
   import SegmentStateStoreProviderSuite._
   import SpillingProviderSuite._
@@ -25,7 +25,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
   private def open(provider: SegmentStateStoreProvider, version: Long): SegmentStateStore =
     provider.getStore(version, None, false, false).asInstanceOf[SegmentStateStore]
 
-  test("two tasks at one version have a file each") {
+  test("two tasks at one version have separate spill files") {
     in { state =>
       val provider = state.provider()
       state.batch(provider, 0)(add(_, many.toSeq: _*))
@@ -39,12 +39,12 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
     }
   }
 
-  test("without a limit in the settings it is a share of the heap") {
+  test("the default memory limit is 30 % of the heap") {
     val spilling = LocalDisk.spilling(new StateStoreConf)
     assert(spilling.limit == (Runtime.getRuntime.maxMemory * 0.3).toLong)
   }
 
-  test("what cannot go to the disk fails the query before memory is gone, with what to do") {
+  test("a batch above the memory limit fails with advice, and commits nothing") {
     in { state =>
       val disk = new Disk
       val first = state.begun(disk.provider())
@@ -62,10 +62,10 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
         assert(e.getMessage.contains(word))
       // nothing of the batch has been committed
       assert(state.names == version)
-      // a restart says the same, and does not die of it
+      // a restart fails with the same error
       provider.close()
       disk.most = fixed / 2
-      // the harness does not give up what has failed, as a task's end does
+      // unlike the end of a task, this harness does not abort the failed store
       val used = disk.pool.used
       val again = state.begun(disk.provider())
       assert(intercept[StreamJoinRuntimeException](state.read(
@@ -79,7 +79,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
   }
 
   test(
-    "the rows of a run are not in memory beside those of the next, also where a task ends late"
+    "the rows of an ended run are freed when the next run loads, also if a task ends late"
   ) {
     in { state =>
       val disk = new Disk
@@ -104,7 +104,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
     }
   }
 
-  test("a local disk that is full fails the task; when there is space, nothing is missing") {
+  test("a full local disk fails the task, and a retry with free space restores all rows") {
     assume(Files.exists(Paths.get("/dev/full")))
     in { state =>
       val disk = new Disk
@@ -125,7 +125,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
     }
   }
 
-  test("rows that cannot be read fail the task; the next takes them from the checkpoint") {
+  test("unreadable spilled rows fail the task, and the next task restores the checkpoint") {
     in { state =>
       LocalFiles.in { folder =>
         val link = folder.resolve("link")
@@ -152,7 +152,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
     }
   }
 
-  test("rows that nobody will ask for give memory and disk back") {
+  test("the state frees memory and disk of rows that are no longer needed") {
     assume(Files.exists(Paths.get("/proc/self/fd")))
     in { state =>
       LocalFiles.in { folder =>
@@ -168,7 +168,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
         assert(opened(folder) == 2)
         stores.foreach(_.commit())
         assert(opened(folder) == 1)
-        // of a version that is gone by, nothing is kept
+        // nothing is kept of a superseded version
         state.batch(provider, 2)(add(_, 2L))
         state.read(provider, 1)
         assert(opened(folder) == 0)
@@ -188,7 +188,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
 
 private object SpillingProviderSuite {
 
-  /** Without memory for any row. */
+  /** A local disk without memory for rows. */
   final class Disk {
     val pool = new MemoryPool
     var most: Long = Long.MaxValue
@@ -206,7 +206,7 @@ private object SpillingProviderSuite {
       )
   }
 
-  /** How many files that were in the folder this process has open. */
+  /** The number of files of the folder that this process has open, also deleted ones. */
   private def opened(folder: Path): Int =
     new File("/proc/self/fd").listFiles.toSeq
       .flatMap(link => Try(Files.readSymbolicLink(link.toPath)).toOption)

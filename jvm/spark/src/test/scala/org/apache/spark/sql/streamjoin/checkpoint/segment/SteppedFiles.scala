@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.LocalCheckpointFiles
 
-/** Files on the local disk between whose steps others may act. */
+/** Files on the local disk. Before each step, others can act. */
 final class SteppedFiles(path: Path, hadoopConf: Configuration)
     extends LocalCheckpointFiles(path, hadoopConf) {
   import SteppedFiles._
@@ -56,7 +56,7 @@ object SteppedFiles {
   private val Key = "streamjoin.test.steps"
   private val others = new ConcurrentHashMap[String, Step => Unit]
 
-  /** Settings of a provider before whose steps `act` runs, though not before those that are taken within it. */
+  /** Settings of a provider that runs `act` before each step, except for steps within `act`. */
   def settings(act: Step => Unit): Configuration = {
     val conf = new Configuration
     val key = java.util.UUID.randomUUID.toString

@@ -11,11 +11,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.testing.RandomCases
 
-/** Which files are kept for the versions that may be read. */
+/** Which files are kept for the retained versions. */
 class StoredVersionsSuite extends AnyFunSuite {
   import StoredVersionsSuite._
 
-  test("what a range continues is kept while a whole ends inside the range") {
+  test("the file before a range is kept while a whole ends inside the range") {
     inFolder { folder =>
       val files = new StateFiles(folder, new Configuration, "lz4")
       val versions = new StoredVersions(files)
@@ -38,7 +38,7 @@ class StoredVersionsSuite extends AnyFunSuite {
     }
   }
 
-  test("retained versions can be read whatever others merge and delete at the same time") {
+  test("retained versions can be read while other providers merge and delete") {
     RandomCases.forAll(60)(random => inFolder(new History(_, random).run()))
   }
 
@@ -52,7 +52,9 @@ class StoredVersionsSuite extends AnyFunSuite {
 private object StoredVersionsSuite {
   private val Retained = 1
 
-  /** Three executors that commit, merge and delete, also within each other's writes and deletes. */
+  /**
+   * Three executors that commit, merge and delete, also between each other's writes and deletes.
+   */
   private final class History(folder: Path, random: Random) {
     private var newest = 0L
     private var depth = 0
@@ -104,12 +106,12 @@ private object StoredVersionsSuite {
         if (version.number != before) version = Version(before, read(before), Map.empty)
         val file = StateFile.change(before + 1, s"${random.nextInt(1000000)}")
         write(file, version.newestFile)
-        // not if others have meanwhile gone further
+        // not if others have committed a later version
         if (version.number == before) version = version.next(file, Map.empty)
         newest = math.max(newest, before + 1)
       }
 
-      /** More than the rule asks for: a whole anywhere, and each range that begins and ends where one may. */
+      /** Merges more than the rule requires: any whole, and any range with valid ends. */
       def merge(): Unit = maintain {
         val chain = version.files
         val choices = for {
@@ -138,7 +140,7 @@ private object StoredVersionsSuite {
         finally maintains = false
       }
 
-      /** Unless another has deleted what a late one had not finished. */
+      /** Ignores that another executor deleted the unfinished file of a late write. */
       private def write(file: StateFile, before: Option[StateFile]): Unit =
         try {
           files.write(file, before)(StoredMap.write(Map.empty, _))
