@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
-/** Which changelog joins are of rows that only come. */
+/** Which changelog joins are append-only. */
 class AppendOnlySuite extends PlannedChangelogs {
 
   private def rows: DataFrame = stream("value AS id", "value % 3 AS k", "timestamp AS t")
@@ -24,7 +24,7 @@ class AppendOnlySuite extends PlannedChangelogs {
     PythonApi.streamJoin(left.as("a"), right.as("b"), "a.k = b.k", how, options)
   }
 
-  /** The joins of a query, the uppermost first. */
+  /** The joins of a query, from the top. */
   private def planned(df: DataFrame): Seq[ChangelogJoinExec] =
     session.sessionState.optimizer.execute(planOf(df)).collect { case j: ChangelogJoin =>
       planned(j)
@@ -32,14 +32,14 @@ class AppendOnlySuite extends PlannedChangelogs {
 
   private def areAppendOnly(df: DataFrame): Seq[Boolean] = planned(df).map(_.spec.appendOnly)
 
-  test("an inner join of inputs whose rows only come, whenever they leave") {
+  test("an inner join of append-only inputs is append-only, also with a TTL or watermark") {
     assert(areAppendOnly(join(rows, rows)) == Seq(true))
     assert(areAppendOnly(join(rows, rows, ttl = true)) == Seq(true))
     assert(areAppendOnly(join(ordered(rows, "t"), rows.where("k > 1"))) == Seq(true))
   }
 
   test(
-    "not one that takes back what it gave of a row alone, nor one of changes or of rows with a key"
+    "outer, semi and anti joins and joins of changelogs are not append-only"
   ) {
     for (how <- Seq("left", "right", "full", "left_semi", "left_anti"))
       assert(areAppendOnly(join(rows, rows, how)) == Seq(false), how)
@@ -53,14 +53,14 @@ class AppendOnlySuite extends PlannedChangelogs {
       assert(areAppendOnly(join(rows, other)) == Seq(false))
   }
 
-  test("a chain, as far as all below it is one") {
+  test("a join in a chain is append-only if all joins below it are") {
     def below(how: String) = join(rows, rows, how).selectExpr("a.k", "b.t AS u", "_change_type")
     assert(areAppendOnly(join(below("inner").where("k > 1"), rows)) == Seq(true, true))
     assert(areAppendOnly(join(rows, below("left"))) == Seq(false, false))
     assert(areAppendOnly(join(below("inner"), rows, "left")) == Seq(false, true))
   }
 
-  test("nothing is sorted for it, and what says that rows come does not go through the shuffle") {
+  test("an append-only join needs no sorting and no change kind in its inputs") {
     val exec = planned(join(rows, rows)).head
     assert(exec.requiredChildOrdering.forall(_.isEmpty) && exec.outputOrdering.isEmpty)
     for (side <- Side.both) {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
-/** By what rows of a changelog join leave, from the watermarks and bounds that it finds. */
+/** How the watermarks and bounds of a changelog join determine the eviction of its rows. */
 class ChangelogTimesSuite extends PlannedChangelogs {
 
   private val noWords = java.util.Map.of[String, String]()
@@ -18,7 +18,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
   private def changes(df: DataFrame, key: String*): DataFrame =
     PythonApi.fromChangelog(df, java.util.List.of(key: _*), "op", noWords, null)
 
-  /** An order above the declaration, one below it, and Spark's own. */
+  /** A watermark above the changelog declaration, one below it, and Spark's. */
   private def declared(key: String*): Seq[DataFrame] = Seq(
     ordered(changes(source, key: _*), "t"),
     changes(ordered(source, "t"), key: _*),
@@ -26,7 +26,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     ordered(changes(source, key: _*).as("x"), "t")
   )
 
-  /** The same with some of its columns. */
+  /** A projection of the changelog. */
   private def chosen(df: DataFrame): DataFrame =
     df.selectExpr(
       "_change_type",
@@ -58,7 +58,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
 
   private val Hour = "a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL 1 HOUR"
 
-  test("bounds of both inputs: rows leave, of last images below, too") {
+  test("with bounds on both inputs, rows are evicted, also from the normalization below") {
     for (left <- declared("id"); right <- declared()) {
       val all = joins(join(left, right, Hour))
       assert(all.length == 2)
@@ -68,13 +68,13 @@ class ChangelogTimesSuite extends PlannedChangelogs {
         assert(s.right.expiry.leaves.nonEmpty != j.normalizes)
         assert(s.words.lines.exists(_.contains("it can no longer change")))
       }
-      val said = spec(all.find(!_.normalizes).get).words.lines
-      assert(said.exists(_.contains("the latest b.t seen - 1 hour 1 minute")), said)
+      val lines = spec(all.find(!_.normalizes).get).words.lines
+      assert(lines.exists(_.contains("the latest b.t seen - 1 hour 1 minute")), lines)
     }
   }
 
   test(
-    "columns are chosen between the declaration and the order: last images leave, by their sequence"
+    "normalization below a projection evicts rows and uses the sequence"
   ) {
     val sequenced =
       PythonApi.fromChangelog(source, java.util.List.of("id"), "op", noWords, "seq")
@@ -89,20 +89,20 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     assert(j.sequence(Side.Left).isEmpty && j.left.output.map(_.name).count(_ == "k") == 1)
   }
 
-  test("a filter between the declaration and the order: an image that it drops is kept below it") {
+  test("normalization below a filter does not evict rows") {
     val left = ordered(changes(source, "id").where("k > 0"), "t")
     val images = joins(join(left, declared().head, Hour)).filter(_.normalizes)
     assert(images.length == 1 && spec(images.head).left.expiry.leaves.isEmpty)
   }
 
-  test("one bound only: the rows of one input leave") {
+  test("with one bound, only the rows of one input are evicted") {
     val j = only(join(declared().head, declared().head, "a.k = b.k AND b.t >= a.t"))
     val s = spec(j)
     assert(s.left.expiry.leaves.isEmpty && s.right.expiry.leaves.nonEmpty && s.times.leaving.exists)
     assert(s.words.forEver == Seq("a row of a is stored until it is deleted: without limit"))
   }
 
-  test("no bound, or no watermark: nothing leaves, nothing is late, and no time is kept for it") {
+  test("without bounds or watermarks, nothing is evicted and no time column is stored") {
     for (
       df <- Seq(
         join(declared().head, declared().head, "a.k = b.k"),
@@ -118,7 +118,9 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     }
   }
 
-  test("state_ttl is of the event time of a side that has an order") {
+  test(
+    "state_ttl uses the event time of a side with a watermark, otherwise the time of the write"
+  ) {
     for (left <- declared()) {
       val j = only(join(left, changes(source), "a.k = b.k", "state_ttl" -> "1 day"))
       val s = spec(j)
@@ -134,7 +136,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     }
   }
 
-  test("the times that come out have watermarks for a join above") {
+  test("output times have watermarks for a join above") {
     val below =
       join(declared().head, declared().head, Hour).selectExpr("b.k", "b.t", "_change_type")
     val above = join(below, declared().head, Hour)
@@ -143,7 +145,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     assert(all.forall(j => Side.both.forall(spec(j).side(_).expiry.leaves.nonEmpty)))
   }
 
-  test("what is written beside the state names sources, bounds and limits") {
+  test("the description in the checkpoint has sources, bounds and limits") {
     val j = only(join(declared().head, declared().head, Hour))
     val json = DescribedChangelog.of(spec(j), StateFormats.of("segments")).json
     assert(json.contains("\"sources\":[\"t\",\"t\"]"), json)

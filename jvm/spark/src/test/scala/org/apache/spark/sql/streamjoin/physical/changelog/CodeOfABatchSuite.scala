@@ -9,7 +9,10 @@ import org.apache.spark.sql.streaming.StreamTest
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
-/** The code of a changelog join is the same in each batch: no number or time of a batch is part of it. */
+/**
+ * The generated code of a changelog join is the same in each batch: it contains no batch id or
+ * time.
+ */
 class CodeOfABatchSuite extends StreamTest {
   import testImplicits._
 
@@ -28,7 +31,7 @@ class CodeOfABatchSuite extends StreamTest {
   )
 
   test(
-    "nothing is compiled in a batch like one before, where rows leave by when they were written"
+    "later batches of a changelog join with state_ttl compile no code"
   ) {
     val (left, right) =
       (MemoryStream[(Int, String, Int, String)], MemoryStream[(Int, String, Int, String)])
@@ -60,7 +63,7 @@ class CodeOfABatchSuite extends StreamTest {
         query.processAllAvailable()
       }
     finally query.stop()
-    // a change may come in two batches, one for each input
+    // a change can be split into two batches, one for each input
     assert(compiled.length >= 6)
     assert(compiled.takeRight(3).distinct.length == 1, compiled)
   }

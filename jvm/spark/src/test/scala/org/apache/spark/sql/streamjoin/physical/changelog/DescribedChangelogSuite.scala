@@ -10,12 +10,12 @@ import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateF
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
-/** What is written of a changelog join beside its state, and whether another goes on from it. */
+/** The description of a changelog join in the checkpoint, and which queries can restart from it. */
 class DescribedChangelogSuite extends PlannedChangelogs {
 
   private val source = "SELECT value AS id, value % 3 AS k, timestamp AS t FROM rates"
 
-  /** The joins of a query with only these columns, in a session of the zone. */
+  /** The descriptions of the joins of a query, in a session with the time zone. */
   private def described(
       on: String,
       left: String = source,
@@ -58,51 +58,51 @@ class DescribedChangelogSuite extends PlannedChangelogs {
 
   private def refusedIn(zone: String, same: String)(describe: String => Seq[String]): Unit = {
     val old = describe("UTC")
-    val said = refusal(old, describe(zone)).getOrElse(fail(s"goes on from $old"))
-    assert(said.contains("another time zone of the session"))
-    assert(said.contains("Set spark.sql.session.timeZone to 'UTC'"))
+    val message = refusal(old, describe(zone)).getOrElse(fail(s"accepts the checkpoint of $old"))
+    assert(message.contains("another time zone of the session"))
+    assert(message.contains("Set spark.sql.session.timeZone to 'UTC'"))
     assert(refusal(old, describe(same)).isEmpty)
   }
 
   private val Zone = "America/New_York"
 
-  test("another condition beside the keys: what came out by it is taken back by it") {
+  test("a join with another residual condition refuses the checkpoint") {
     val before = described("a.k = b.k AND a.id < b.id")
-    val said = refusal(before, described("a.k = b.k AND a.id > b.id")).getOrElse(fail())
-    assert(said.contains("it was written with another condition"))
-    assert(said.contains("(left.id < right.id)") && said.contains("(left.id > right.id)"))
+    val message = refusal(before, described("a.k = b.k AND a.id > b.id")).getOrElse(fail())
+    assert(message.contains("it was written with another condition"))
+    assert(message.contains("(left.id < right.id)") && message.contains("(left.id > right.id)"))
     assert(refusal(before, described("a.id < b.id AND a.k = b.k")).isEmpty)
     val earlier = before.map(_.replaceAll(",\"condition\":\\[[^\\]]*\\]", ""))
     assert(earlier != before)
     assert(refusal(earlier, described("a.k = b.k AND a.id > b.id")).isEmpty)
   }
 
-  test("other filters of an input, or columns: a row that came by those would not go") {
+  test("a join with other filters or required columns of its inputs refuses the checkpoint") {
     def on(left: String, asked: String = "a.id, a.k") = described("a.k = b.k", left, asked)
     val before = on(s"$source WHERE value > 3")
-    val said = refusal(before, on(s"$source WHERE value > 4")).getOrElse(fail())
-    assert(said.contains("it was written with other filters or columns of its inputs"))
-    assert(said.contains("left WHERE (value > 3") && said.contains("left WHERE (value > 4"))
+    val message = refusal(before, on(s"$source WHERE value > 4")).getOrElse(fail())
+    assert(message.contains("it was written with other filters or columns of its inputs"))
+    assert(message.contains("left WHERE (value > 3") && message.contains("left WHERE (value > 4"))
     for (other <- Seq(source, s"SELECT id, k, t FROM ($source) WHERE id > 3"))
       assert(refusal(before, on(other)).nonEmpty, other)
     assert(refusal(before, on(s"SELECT * FROM ($source WHERE value > 3)")).isEmpty)
-    // of the columns those that are asked for
+    // only the required columns count
     val times = "SELECT value AS id, value % 3 AS k, value * 10 AS w FROM rates"
     val more = times.replace("* 10", "* 11")
     assert(refusal(on(times), on(more)).isEmpty)
     assert(refusal(on(times, "a.id, a.w"), on(more, "a.id, a.w")).nonEmpty)
     assert(refusal(on(times, "a.id, a.w"), on(s"SELECT * FROM ($times)", "a.id, a.w")).isEmpty)
-    // of what has other names at each start nothing is known
+    // expressions whose names change at each start are not compared
     val arrays =
       "SELECT value AS id, value % 3 AS k FROM rates WHERE exists(array(value), x -> x > 3)"
     assert(refusal(on(arrays), on(arrays)).isEmpty)
-    // checkpoints that do not say it go on
+    // checkpoints without this entry are accepted
     val earlier = before.map(_.replaceAll(",\"inputs\":\\[[^\\]]*\\]", ""))
     assert(earlier != before)
     assert(refusal(earlier, on(source)).isEmpty)
   }
 
-  test("rows that only come stay what they were: another filter is one of new rows") {
+  test("the description of append-only inputs has no filters") {
     stream("value", "timestamp").createOrReplaceTempView("rates")
     def inputs(where: String) = {
       val join = session.sql(
@@ -116,12 +116,12 @@ class DescribedChangelogSuite extends PlannedChangelogs {
     assert(inputs("value > 3").changelog.flatMap(_.inputs).contains(Nil))
   }
 
-  test("what does not depend on the session's time zone goes on in another") {
+  test("a join that does not depend on the session time zone is accepted in another zone") {
     for (on <- Seq("a.k = b.k", "a.k = b.k AND a.t < b.t + INTERVAL '1' HOUR", "a.t = b.t"))
       assert(refusal(described(on), described(on, zone = Zone)).isEmpty, on)
   }
 
-  test("keys and other parts of the condition that depend on the zone") {
+  test("keys and conditions that depend on the session time zone are refused in another zone") {
     for (
       on <- Seq(
         "CAST(a.t AS DATE) = CAST(b.t AS DATE)",
@@ -132,7 +132,7 @@ class DescribedChangelogSuite extends PlannedChangelogs {
       refusedIn(Zone, "Etc/UTC")(zone => described(on, zone = zone))
   }
 
-  test("columns of an input that do, if somebody asks for them") {
+  test("required columns that depend on the session time zone are refused in another zone") {
     val days = "SELECT value AS id, value % 3 AS k, CAST(timestamp AS DATE) AS day FROM rates"
     val on = "a.k = b.k"
     refusedIn(Zone, "Etc/UTC")(zone => described(on, days, "a.id, a.day", zone))
@@ -142,7 +142,7 @@ class DescribedChangelogSuite extends PlannedChangelogs {
     assert(refusal(described(on, days), described(on, days, zone = Zone)).isEmpty)
   }
 
-  test("a filter below that does: a row that came might not go") {
+  test("filters that depend on the session time zone are refused in another zone") {
     val some = source + " WHERE hour(timestamp) > 3"
     refusedIn(Zone, "Etc/UTC")(zone => described("a.k = b.k", some, zone = zone))
   }

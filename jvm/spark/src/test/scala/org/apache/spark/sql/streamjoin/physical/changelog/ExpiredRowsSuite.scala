@@ -9,7 +9,7 @@ import io.streamjoin.PythonApi
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.Watermarks
 
-/** Of which rows that are not held it is known that they cannot have expired. */
+/** Which rows that are not stored can have expired. */
 class ExpiredRowsSuite extends PlannedChangelogs {
 
   private val Hour = 3600000000L
@@ -42,26 +42,28 @@ class ExpiredRowsSuite extends PlannedChangelogs {
     UnsafeProjection.create(of.storedColumns, of.storedColumns)(InternalRow.fromSeq(values)).copy()
   }
 
-  test("without state_ttl none has; with one by the last write any may") {
+  test("without state_ttl no row can have expired; with a TTL by write time any row can") {
     for ((ttl, may) <- Seq(None -> false, Some("1 hour") -> true); key <- Seq(Nil, Seq("k"))) {
       val of = spec(changes(key, None), "a.k = b.k", ttl)
       assert(rows(of, Watermarks.Unknown)(Left).mayHaveExpired(row(of.left, 5L)) == may)
     }
   }
 
-  test("by event time, one whose age has ended by the watermark before the batch") {
+  test(
+    "with a TTL by event time, a row can have expired if the previous watermark is past its TTL"
+  ) {
     for (key <- Seq(Nil, Seq("k"))) {
       val of = spec(ordered(changes(key, None), "t"), "a.k = b.k", Some("1 hour"))
       val at = rows(of, 2 * Hour)
       assert(at(Left).mayHaveExpired(row(of.left, Hour - 1)))
       assert(!at(Left).mayHaveExpired(row(of.left, Hour)))
-      // a delete by key does not tell the time of the row; a row without a time has no age
+      // a delete by key does not contain the time of the row; a row without a time has no TTL
       assert(at(Left).mayHaveExpired(row(of.left, null)) == key.nonEmpty)
       assert(!rows(of, Watermarks.Unknown)(Left).mayHaveExpired(row(of.left, 0L)))
     }
   }
 
-  test("a change tells of the expired row of its join key where that has one row, and an age") {
+  test("a change settles the expired row if its side has one row for each join key and a TTL") {
     def settles(key: Seq[String], on: String, ttl: Option[String]) =
       rows(spec(changes(key, None), on, ttl), Watermarks.Unknown)(Left).settlesExpired
     val ttl = Some("1 hour")

@@ -12,7 +12,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogJoin
 
 import io.streamjoin.PythonApi
 
-/** When a join says itself whether its rows come, in the place of a projection above it. */
+/** When a join emits the added flag itself, instead of a projection above it. */
 class FlaggedChangesSuite extends PlannedChangelogs {
 
   private lazy val joined: ChangelogJoinExec = {
@@ -32,7 +32,7 @@ class FlaggedChangesSuite extends PlannedChangelogs {
   private lazy val others: Seq[Attribute] = joined.output.filterNot(_.exprId == kind.exprId)
   private lazy val flag: NamedExpression = Alias(ChangeKindOf.comes(kind), "_added")()
 
-  test("where the columns, and whether a row comes, are all that is asked for, in any order") {
+  test("the join emits the flag if a projection has all columns and the flag, in any order") {
     for (list <- Seq(others :+ flag, flag +: others.reverse)) {
       val found = FlaggedChanges.of(joined, list).get
       assert(found.output.map(_.exprId) == list.map(_.exprId))
@@ -42,7 +42,7 @@ class FlaggedChangesSuite extends PlannedChangelogs {
   }
 
   test(
-    "not where more is asked of the kind, a column is missing or computed, or other words count"
+    "other uses of the kind, and missing or computed columns, keep the projection"
   ) {
     val computed = Alias(Add(others.head, Literal(1L)), "more")()
     val deletes = Alias(In(kind, Seq(Literal("delete"), Literal("update_preimage"))), "_gone")()

@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
-/** Which filters on the result of a changelog join rows of its inputs must pass to be held. */
+/** Which filters on the result of a changelog join are applied to its inputs. */
 class InputFilterSuite extends PlannedChangelogs {
 
   private def changes(key: String*): DataFrame =
@@ -35,7 +35,7 @@ class InputFilterSuite extends PlannedChangelogs {
 
   private val (ofLeft, ofRight) = ("(left.id > 5L)", "(right.id < 3L)")
 
-  test("those that go by one input, of each input that decides which rows come out") {
+  test("filters on one input are applied to it unless the join pads that input with NULL") {
     for (
       (how, expected) <- Seq(
         "inner" -> Set(ofLeft, ofRight),
@@ -46,7 +46,7 @@ class InputFilterSuite extends PlannedChangelogs {
     ) {
       val one = spec("a.id > 5 AND (b.id < 3 OR b.id IS NULL AND b.k IS NULL) AND a.id < b.id", how)
       val two = spec("a.id > 5 AND b.id < 3", how)
-      // Spark knows nothing of a padded row's columns, and makes no narrower join of it
+      // Spark cannot exclude padded rows here, so it does not narrow the join type
       assert(texts(two) == expected, how)
       assert(texts(one).contains(ofLeft) == expected(ofLeft), how)
       assert(!texts(one).exists(_.contains("left.id < right.id")), how)
@@ -55,21 +55,21 @@ class InputFilterSuite extends PlannedChangelogs {
       assert(texts(spec("id > 5", how)) == Set(ofLeft), how)
   }
 
-  test("rows with a key go into the join whatever becomes of them") {
+  test("inputs with a key are not filtered") {
     assert(texts(spec("a.id > 5 AND b.id < 3", left = changes("k"))) == Set(ofRight))
     assert(texts(spec("a.id > 5 AND b.id < 3", right = changes("id"))) == Set(ofLeft))
   }
 
-  test("not by what is another at the next start, by its value or its text") {
+  test("filters that depend on the time zone or whose text changes at each start are not applied") {
     assert(texts(spec("hour(a.t) = 5 AND b.id < 3")) == Set(ofRight))
     assert(texts(spec("exists(array(a.id), x -> x > 5) AND b.id < 3")) == Set(ofRight))
   }
 
-  test("that a value is there, where nothing else says so") {
+  test("IS NOT NULL is applied if no other filter implies it") {
     assert(texts(spec("a.id IS NOT NULL AND b.id < 3")) == Set("(left.id IS NOT NULL)", ofRight))
   }
 
-  test("they are on the inputs, and in the description") {
+  test("applied filters are in the plan of the inputs and in the checkpoint description") {
     val one = spec("a.id > 5 AND b.id < 3 AND a.k < 2")
     def over(side: Side) =
       InputFilter.over(

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.LongType
 
 import io.streamjoin.PythonApi
 
-/** What becomes of join keys that are NULL: their hash is that of some number. */
+/** Join keys that are NULL, whose hash equals that of some number. */
 class NullKeysSuite extends PlannedChangelogs {
 
   private def input(name: String): DataFrame = PythonApi.fromChangelog(
@@ -43,7 +43,7 @@ class NullKeysSuite extends PlannedChangelogs {
     }.get).spec
   }
 
-  test("NULL meets nothing, nor the number that has its hash") {
+  test("NULL matches neither NULL nor the number with the same hash") {
     val joined = spec("a.n = b.n")
     val rows = new UnsafeChangelogRows(joined)
     val likeNull = java.lang.Long.valueOf(7997738013315500161L)

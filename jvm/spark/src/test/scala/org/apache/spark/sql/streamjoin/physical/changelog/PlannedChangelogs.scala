@@ -8,14 +8,14 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 import io.streamjoin.PythonApi
 
-/** Joins of changelogs as they are planned, over inputs of which only the columns are there. */
+/** Physical plans of changelog joins over inputs without rows. */
 trait PlannedChangelogs extends AnalysisSession {
 
-  /** @param wanted which rows of the output somebody asks for */
+  /** @param wanted the filters on the output */
   protected def planned(j: ChangelogJoin, wanted: Seq[Expression] = Nil): ChangelogJoinExec =
     PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None), wanted)
 
-  /** Rows `id, k, t` that come and go. */
+  /** A changelog with the columns `id, k, t`. */
   protected def changes(key: Seq[String], sequence: Option[String]): DataFrame =
     PythonApi.fromChangelog(
       stream(

@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.physical.consolidate.PackUpdatesExec
 
 import io.streamjoin.PythonApi
 
-/** In which inputs of a join the two images of an update become one row, and what they must have alike for it. */
+/** Which inputs of a join pack the two images of an update, and by which equal columns. */
 class PlannedImagesSuite extends PlannedChangelogs {
 
   private def changes(name: String): DataFrame = PythonApi.fromChangelog(
@@ -23,7 +23,7 @@ class PlannedImagesSuite extends PlannedChangelogs {
     "seq"
   )
 
-  /** By join, the uppermost first, and input: the columns in which both images are equal, and the others. */
+  /** For each join, from the top, and input: the columns equal in both images, and the others. */
   private def paired(on: String): Seq[Seq[(Set[String], Set[String])]] = {
     val joined = PythonApi.streamJoin(
       changes("a").as("a"),
@@ -43,11 +43,11 @@ class PlannedImagesSuite extends PlannedChangelogs {
     }
   }
 
-  test("images that are declared are of one change, which has one sequence") {
+  test("images from the source are packed by key and sequence") {
     assert(paired("a.id = b.id") == Seq(Seq.fill(2)((Set("id", "seq"), Set("k")))))
   }
 
-  test("an image that is remembered has the sequence of its own change") {
+  test("images from the normalization are packed without the sequence") {
     val asDeclared = (Set("id", "seq"), Set("k"))
     assert(paired("a.k = b.id") ==
       Seq(Seq((Set("id", "k"), Set("seq")), asDeclared), Seq(asDeclared)))

@@ -13,7 +13,10 @@ import org.apache.spark.sql.streaming.StreamTest
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
-/** What the tasks of joins of changelogs go by is the same from batch to batch, also where images are paired and netted. */
+/**
+ * The task plans of changelog joins are equal in each batch, also with packed and consolidated
+ * images.
+ */
 class ProgramOfChangesSuite extends StreamTest {
   import testImplicits._
 
@@ -34,7 +37,7 @@ class ProgramOfChangesSuite extends StreamTest {
   private def join(left: DataFrame, right: DataFrame, on: String): DataFrame =
     PythonApi.streamJoin(left, right, on, "left", java.util.Map.of())
 
-  test("of a chain whose middle changes its join key, netted by the key of the output") {
+  test("a chain with a changing join key and consolidated output has equal task plans") {
     val inputs = Seq.fill(3)(MemoryStream[(Int, Int, Int, String)])
     val (a, b, c) = (input(inputs(0), "a"), input(inputs(1), "b"), input(inputs(2), "c"))
     val joined = join(join(a, b, "a.id = b.id"), c, "a.other = c.id")
@@ -43,7 +46,7 @@ class ProgramOfChangesSuite extends StreamTest {
     val query = joined.writeStream
       .foreachBatch { (batch: DataFrame, _: Long) =>
         val rows = batch.collect().toSeq
-        // another action gives the same
+        // another action returns the same rows
         assert(batch.collect().map(_.toString).sorted.toSeq == rows.map(_.toString).sorted)
         val (come, go) = rows
           .map(r => (r.getInt(0), (r.get(1), r.get(2)), r.getString(3)))
@@ -57,7 +60,7 @@ class ProgramOfChangesSuite extends StreamTest {
         .asInstanceOf[MicroBatchExecution]
       val batches = (1 to 4).map { n =>
         val word = if (n == 1) "insert" else "update_postimage"
-        // in one batch: where an input has no row Spark's optimizer knows more of its columns
+        // in one batch: the optimizer infers more about the columns of an input without rows
         execution.withProgressLocked {
           inputs.foreach(_.addData((1, n % 2 + 1, n, word), (2, n, n, word)))
         }
@@ -66,7 +69,7 @@ class ProgramOfChangesSuite extends StreamTest {
       }
       val programs = batches.map(_.collect { case j: ChangelogJoinExec => j.program })
       assert(programs.head.length >= 2 && programs.distinct.length == 1)
-      // what a join above asks of the kind, the join below says itself
+      // the lower join emits the added flag that the upper join requires
       for (plan <- batches)
         assert(plan.collect { case p @ ProjectExec(_, _: ChangelogJoinExec) => p }.isEmpty, plan)
       assert(found == Map(1 -> (1, 1), 2 -> (4, null)))

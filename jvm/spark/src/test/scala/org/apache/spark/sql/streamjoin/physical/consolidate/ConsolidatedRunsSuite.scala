@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.join.changelog.{ChangeKind, ChangelogCounters}
 
-/** Consolidated changes of a batch from several join keys. */
+/** Consolidation of the changes of a batch from several join keys. */
 class ConsolidatedRunsSuite extends AnyFunSuite {
 
   private type Row = (Long, Option[String], String)
@@ -25,7 +25,7 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
 
   private def text(s: String) = UTF8String.fromString(s)
 
-  private def netted(rows: Seq[Row], keyed: Boolean): (Seq[Row], Long) = {
+  private def allChanges(rows: Seq[Row], keyed: Boolean): (Seq[Row], Long) = {
     val key = if (keyed) Seq(id) else Nil
     consolidated(rows, Consolidate(key, Seq(id, name), kind, Nil, Consolidate.All))
   }
@@ -33,7 +33,7 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
   private def consolidated(rows: Seq[Row], by: Consolidate): (Seq[Row], Long) = {
     val toUnsafe = UnsafeProjection.create(columns, columns)
     val hash = RowHash.of(by.together, columns)
-    // the same object for every row, as Spark's own code does it
+    // one reused object for all rows, as in Spark's code
     val sorted = rows
       .map { case (i, n, k) => toUnsafe(InternalRow(i, n.map(text).orNull, text(k))).copy() }
       .sortBy(hash(_))
@@ -62,65 +62,65 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
   private def none(kind: String, id: Long = 7) = (id, None, kind)
 
   for (keyed <- Seq(true, false)) {
-    test(s"a row that leaves one join key and enters another alike is no change; by key: $keyed") {
+    test(s"a row that moves unchanged between join keys is not emitted; by key: $keyed") {
       for (row <- Seq(bob(_: String), none(_: String)))
-        assert(netted(Seq(row("insert"), row("delete")), keyed) == ((Nil, 1L)))
+        assert(allChanges(Seq(row("insert"), row("delete")), keyed) == ((Nil, 1L)))
       val other = bob("insert", 8)
       assert(
-        netted(Seq(bob("insert"), bob("insert"), bob("delete"), other), keyed)._1.toSet ==
+        allChanges(Seq(bob("insert"), bob("insert"), bob("delete"), other), keyed)._1.toSet ==
           Set(bob("insert"), other)
       )
     }
   }
 
-  test("two images of one key are an update, the one that goes first") {
+  test("a delete and an insert of one key become an update, with the preimage first") {
     val update = Seq(bob("update_preimage"), ann("update_postimage"))
     for (rows <- Seq(Seq(ann("insert"), bob("delete")), update, update.reverse))
-      assert(netted(rows, keyed = true) == ((update, 0L)))
+      assert(allChanges(rows, keyed = true) == ((update, 0L)))
   }
 
-  test("without a key all that is left are inserts and deletes, whatever came") {
+  test("without a key, only inserts and deletes are emitted, also for updates") {
     val update = Seq(bob("update_preimage"), ann("update_postimage"))
-    assert(netted(update, keyed = false)._1.toSet == Set(bob("delete"), ann("insert")))
-    // one half of an update may cancel with what another join key gives
-    assert(netted(update :+ bob("insert"), keyed = false)._1 == Seq(ann("insert")))
+    assert(allChanges(update, keyed = false)._1.toSet == Set(bob("delete"), ann("insert")))
+    // one image of an update can cancel with a change of another join key
+    assert(allChanges(update :+ bob("insert"), keyed = false)._1 == Seq(ann("insert")))
   }
 
-  test("several rows of one key, which is none then: none is lost") {
+  test("if a key has several rows, no change is lost") {
     val rows = Seq(bob("delete"), none("delete"), ann("insert"))
-    val kept = netted(rows, keyed = true)._1
+    val kept = allChanges(rows, keyed = true)._1
     assert(kept.map(r => (r._1, r._2)).toSet == rows.map(r => (r._1, r._2)).toSet)
     assert(kept.map(_._3) == Seq("delete", "update_preimage", "update_postimage"))
-    // in step, but one that comes is the other one that went
+    // as many inserts as deletes, but one insert equals the other delete
     val crossed = Seq(bob("delete"), none("delete"), none("insert"), ann("insert"))
-    assert(netted(crossed, keyed = true)._1 ==
+    assert(allChanges(crossed, keyed = true)._1 ==
       Seq(bob("update_preimage"), ann("update_postimage")))
   }
 
-  test("random changes: what comes less what goes, and the same in whichever order they arrive") {
+  test("random changes consolidate to their sum, in any order of arrival") {
     val random = new Random(11)
     for (round <- 1 to 300; keyed <- Seq(true, false)) {
       val rows = Seq.fill(random.nextInt(12)) {
         val kind = ChangeKind.all(random.nextInt(4)).name
         (random.nextInt(3).toLong, Seq(None, Some("Ann"), Some("Bob"))(random.nextInt(3)), kind)
       }
-      val out = netted(rows, keyed)._1
+      val out = allChanges(rows, keyed)._1
       assert(weights(out) == weights(rows), s"$round: $rows gave $out")
-      val cameAndWent = out.groupBy(r => (r._1, r._2)).values.map(_.map(r => added(r._3)).toSet)
-      assert(cameAndWent.forall(_.size == 1), s"$round: $rows gave $out")
+      val kindsOfRow = out.groupBy(r => (r._1, r._2)).values.map(_.map(r => added(r._3)).toSet)
+      assert(kindsOfRow.forall(_.size == 1), s"$round: $rows gave $out")
       val updates = out.zip(out.drop(1)).count { case (a, b) =>
         a._1 == b._1 && a._3 == "update_preimage" && b._3 == "update_postimage"
       }
       assert(updates == out.count(_._3.startsWith("update")) / 2)
       assert(keyed || updates == 0)
-      assert(netted(random.shuffle(rows), keyed)._1 == out)
+      assert(allChanges(random.shuffle(rows), keyed)._1 == out)
     }
   }
 
   private def latest(rows: Row*): Seq[Row] =
     consolidated(rows, Consolidate(Seq(id), Seq(id, name), kind, Nil, Consolidate.Latest))._1
 
-  test("the latest of a key: what is inserted, or else the delete") {
+  test("the latest version of a key is its insert, otherwise its delete") {
     assert(latest(bob("delete"), ann("insert")) == Seq(ann("update_postimage")))
     assert(latest(ann("update_postimage"), bob("update_preimage")) == Seq(ann("update_postimage")))
     assert(latest(ann("update_postimage")) == Seq(ann("insert")))
@@ -129,7 +129,7 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
     assert(latest(bob("insert"), bob("delete"), ann("insert")) == Seq(ann("insert")))
   }
 
-  test("random changes: one change of each key, the same in whichever order they arrive") {
+  test("random changes have one latest version for each key, in any order of arrival") {
     val random = new Random(12)
     for (round <- 1 to 300) {
       val rows = Seq.fill(random.nextInt(12)) {

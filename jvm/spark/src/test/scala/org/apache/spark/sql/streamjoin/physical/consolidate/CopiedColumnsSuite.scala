@@ -18,7 +18,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Rows of copied columns have each byte that a projection gives them. */
+/** Compares rows of copied columns with those of a projection, byte by byte. */
 class CopiedColumnsSuite extends AnyFunSuite {
 
   private val types = Seq[DataType](
@@ -47,7 +47,7 @@ class CopiedColumnsSuite extends AnyFunSuite {
   private def row(columns: Seq[Attribute], random: Random): UnsafeRow = {
     val nulls = random.nextInt(3)
     val values = columns.map { a =>
-      // what a projection has in the place of an interval that is NULL is left from the row before
+      // a projection leaves the bytes of the previous row in a NULL interval
       val mayBeNull = nulls > 0 && a.dataType != CalendarIntervalType
       val make = RandomDataGenerator.forType(a.dataType, mayBeNull, random).get
       val value = if (nulls == 2 && mayBeNull) null else make()
@@ -56,7 +56,7 @@ class CopiedColumnsSuite extends AnyFunSuite {
     UnsafeProjection.create(columns, columns)(InternalRow.fromSeq(values)).copy()
   }
 
-  test("of two rows, in any order, more than once, and with columns behind them") {
+  test("columns of two rows are copied in any order, repeatedly, and with appended columns") {
     for (seed <- 0 until 200) withClue(s"seed $seed: ") {
       val random = new Random(seed)
       val (first, second) = (columns(random), columns(random))
@@ -74,7 +74,7 @@ class CopiedColumnsSuite extends AnyFunSuite {
         val (a, b) = (row(first, random), row(second, random))
         val (own, expected) = (copied(a, b), projected(new JoinedRow(a, b)))
         assert(own.getSizeInBytes == expected.getSizeInBytes)
-        // not the rows, which are long
+        // does not print the rows, which are long
         val differs = (0 until own.getSizeInBytes by 8).find { i =>
           Platform.getLong(own.getBaseObject, own.getBaseOffset + i) !=
             Platform.getLong(expected.getBaseObject, expected.getBaseOffset + i)
@@ -84,7 +84,7 @@ class CopiedColumnsSuite extends AnyFunSuite {
     }
   }
 
-  test("a row outlives those that it is made of, and the next one") {
+  test("a copied row stays valid after its source rows and after the next copy") {
     val column = AttributeReference("c", StringType)()
     val copied = CopiedColumns.of(Seq(column), Seq(column))
     val to = UnsafeProjection.create(Seq(column), Seq(column))
@@ -95,7 +95,7 @@ class CopiedColumnsSuite extends AnyFunSuite {
     assert(other.getUTF8String(0).toString == "other")
   }
 
-  test("columns that no other row has are zero until they are set, wherever they stand") {
+  test("columns without a source are zero until they are set, at any position") {
     for (seed <- 0 until 100) withClue(s"seed $seed: ") {
       val random = new Random(seed)
       val (first, second) = (columns(random), columns(random))

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProj
 import org.apache.spark.sql.types.{BooleanType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Two images of an update in one row, and what becomes of all other rows. */
+/** Packs the two images of an update into one row, and passes all other rows. */
 class PackUpdatesSuite extends AnyFunSuite {
 
   private type Row = (Long, Option[Long], Long, Boolean)
@@ -17,7 +17,9 @@ class PackUpdatesSuite extends AnyFunSuite {
       .map { case (name, of) => AttributeReference(name, of)() }
   private val (id, v, seq, in) = (columns(0), columns(1), columns(2), columns(3))
 
-  /** The same object for every row, which is overwritten as soon as the next is looked for: so Spark's code does it. */
+  /**
+   * One reused object for all rows, overwritten when the next row is requested, as in Spark's code.
+   */
   private def arriving(rows: Seq[Row]): Iterator[UnsafeRow] = new Iterator[UnsafeRow] {
     private val toUnsafe = UnsafeProjection.create(columns, columns)
     private val left = rows.iterator
@@ -40,21 +42,21 @@ class PackUpdatesSuite extends AnyFunSuite {
 
   private def number(row: InternalRow, at: Int) = Option.unless(row.isNullAt(at))(row.getLong(at))
 
-  /** What comes out, each row with the image that it replaces. */
+  /** The output rows, each with the image that it replaces. */
   private def paired(rows: Row*): Seq[(Row, Option[Row])] =
     new PackedUpdates(Seq(id, seq), PackedUpdate(in, Seq(v)), columns, arriving(rows)).map { row =>
       val own = (row.getLong(0), number(row, 1), row.getLong(2), row.getBoolean(3))
       own -> Option.when(row.getBoolean(4))((own._1, number(row, 5), own._3, false))
     }.toSeq
 
-  test("images that come one after the other are one row, whatever is in them") {
+  test("consecutive images of an update become one row, also with NULLs") {
     assert(paired((1, Some(5), 7, false), (1, None, 7, true)) ==
       Seq((1L, None, 7L, true) -> Some((1L, Some(5L), 7L, false))))
     assert(paired((1, None, 7, false), (1, Some(6), 7, true)) ==
       Seq((1L, Some(6L), 7L, true) -> Some((1L, None, 7L, false))))
   }
 
-  test("images of other rows, or in another order, stay apart") {
+  test("images of different rows or in another order stay separate") {
     for (
       rows <- Seq[Seq[Row]](
         Seq((1, Some(5), 7, false), (2, Some(5), 7, true)),
@@ -66,7 +68,7 @@ class PackUpdatesSuite extends AnyFunSuite {
     ) assert(paired(rows: _*) == rows.map(_ -> None))
   }
 
-  test("no row is lost or made") {
+  test("packing keeps all rows and creates none") {
     val random = new Random(3)
     for (_ <- 1 to 300) {
       val rows = Seq.fill(random.nextInt(20)) {

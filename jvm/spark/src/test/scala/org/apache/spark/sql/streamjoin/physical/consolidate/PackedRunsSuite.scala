@@ -11,16 +11,19 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.join.changelog.ChangelogCounters
 
-/** Consolidated changes of a batch in which a row may have both images of an update. */
+/** Consolidation of a batch in which a row can contain both images of an update. */
 class PackedRunsSuite extends AnalysisSession {
   import PackedRunsSuite._
 
-  private def netted(rows: Row*): Seq[Change] =
-    session.sparkContext.parallelize(rows, 1).mapPartitions(PackedRunsSuite.netted(_)).collect()
+  private def consolidated(rows: Row*): Seq[Change] =
+    session.sparkContext.parallelize(
+      rows,
+      1
+    ).mapPartitions(PackedRunsSuite.consolidated(_)).collect()
       .toSeq
 
-  private def came(id: Long, name: Option[String]) = Row(id, name, added = true, None)
-  private def went(id: Long, name: Option[String]) = Row(id, name, added = false, None)
+  private def inserted(id: Long, name: Option[String]) = Row(id, name, added = true, None)
+  private def deleted(id: Long, name: Option[String]) = Row(id, name, added = false, None)
   private def update(id: Long, before: Option[String], after: Option[String]) =
     Row(id, after, added = true, Some(before))
 
@@ -29,44 +32,47 @@ class PackedRunsSuite extends AnalysisSession {
   private def changed(id: Long, before: Option[String], after: Option[String]) =
     Seq((id, before, "update_preimage"), (id, after, "update_postimage"))
 
-  test("an update passes, whatever is in it, and so do rows that are only inserted or deleted") {
-    val all = netted(came(1, ann), update(7, bob, None), went(3, None), update(2, None, ann))
+  test("updates, inserts and deletes of different keys pass unchanged") {
+    val all =
+      consolidated(inserted(1, ann), update(7, bob, None), deleted(3, None), update(2, None, ann))
     assert(all.groupBy(_._1) == Map(
-      1L -> netted(came(1, ann)),
+      1L -> consolidated(inserted(1, ann)),
       2L -> changed(2, None, ann),
-      3L -> netted(went(3, None)),
+      3L -> consolidated(deleted(3, None)),
       7L -> changed(7, bob, None)
     ))
-    assert(netted(came(1, ann)) == Seq((1L, ann, "insert")))
-    assert(netted(went(1, None)) == Seq((1L, None, "delete")))
-    assert(netted() == Nil)
+    assert(consolidated(inserted(1, ann)) == Seq((1L, ann, "insert")))
+    assert(consolidated(deleted(1, None)) == Seq((1L, None, "delete")))
+    assert(consolidated() == Nil)
   }
 
-  test("two halves of a row that changed its join key are an update; no change if they are equal") {
-    for (rows <- Seq(Seq(came(7, ann), went(7, bob)), Seq(went(7, bob), came(7, ann))))
-      assert(netted(rows: _*) == changed(7, bob, ann))
-    for (name <- Seq(ann, None)) assert(netted(came(7, name), went(7, name)) == Nil)
+  test("a delete and an insert of one key become an update, or nothing if they are equal") {
+    for (
+      rows <- Seq(Seq(inserted(7, ann), deleted(7, bob)), Seq(deleted(7, bob), inserted(7, ann)))
+    )
+      assert(consolidated(rows: _*) == changed(7, bob, ann))
+    for (name <- Seq(ann, None)) assert(consolidated(inserted(7, name), deleted(7, name)) == Nil)
   }
 
-  test("an update whose images are equal in what comes out is none") {
-    assert(netted(update(7, bob, bob), came(8, ann), update(9, None, None)) ==
+  test("an update with equal output images is not emitted") {
+    assert(consolidated(update(7, bob, bob), inserted(8, ann), update(9, None, None)) ==
       Seq((8L, ann, "insert")))
   }
 
-  test("random changes: what comes less what goes; nothing comes and goes") {
+  test("random changes emit exactly the difference of the tables, in any order") {
     val random = new Random(5)
     def name() = Seq(None, ann, bob)(random.nextInt(3))
     for (round <- 1 to 50) {
-      // in each batch a key has one row before and one after, which the join keys show together or apart
+      // in each batch, a key has at most one old and one new row, in one packed row or in two
       val tables = (0L until 20L).map(id =>
         (id, Option.when(random.nextBoolean())(name()), Option.when(random.nextBoolean())(name()))
       )
       val rows = tables.flatMap {
         case (id, Some(before), Some(after)) if random.nextBoolean() =>
           Seq(update(id, before, after))
-        case (id, before, after) => before.map(went(id, _)).toSeq ++ after.map(came(id, _))
+        case (id, before, after) => before.map(deleted(id, _)).toSeq ++ after.map(inserted(id, _))
       }
-      val out = netted(random.shuffle(rows): _*).groupBy(_._1)
+      val out = consolidated(random.shuffle(rows): _*).groupBy(_._1)
       for ((id, before, after) <- tables) {
         val expected = (before, after) match {
           case (Some(b), Some(a)) => if (a == b) Nil else changed(id, b, a)
@@ -82,7 +88,7 @@ class PackedRunsSuite extends AnalysisSession {
 
 private object PackedRunsSuite {
 
-  /** @param before the name in the image that is replaced, where there is one in the row */
+  /** @param before the name in the old image, if the row contains one */
   final case class Row(
       id: Long,
       name: Option[String],
@@ -90,12 +96,12 @@ private object PackedRunsSuite {
       before: Option[Option[String]]
   )
 
-  /** Key, name and kind as they come out. */
+  /** Key, name and kind of an output row. */
   type Change = (Long, Option[String], String)
 
   private def text(name: Option[String]) = name.map(UTF8String.fromString).orNull
 
-  def netted(rows: Iterator[Row]): Iterator[Change] = {
+  def consolidated(rows: Iterator[Row]): Iterator[Change] = {
     val (id, name, kind, added) = (
       AttributeReference("id", LongType)(),
       AttributeReference("name", StringType)(),
@@ -108,7 +114,7 @@ private object PackedRunsSuite {
     val hash = RowHash.of(Seq(id), Seq(id))
     def hashOf(row: Row) = hash(UnsafeProjection.create(Seq(id), Seq(id))(InternalRow(row.id)))
     val sorted = rows.toSeq.sortBy(hashOf).iterator
-    // the same object for every row, as Spark's own code does it
+    // one reused object for all rows, as in Spark's code
     val unsafe: Iterator[UnsafeRow] = sorted.map { row =>
       toUnsafe(
         InternalRow(

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Rows are ordered by some of their columns as rows of these alone are by their bytes; so equal columns are found. */
+/** The order of rows by some columns equals the byte order of rows that have only these columns. */
 class RowKeySuite extends AnyFunSuite {
 
   private val types =
@@ -28,7 +28,7 @@ class RowKeySuite extends AnyFunSuite {
     }
   }
 
-  test("as rows of the columns alone, whatever their types") {
+  test("rows compare as projected rows of the key columns, for all types") {
     for (seed <- 0 until 300) withClue(s"seed $seed: ") {
       val random = new Random(seed)
       val among = if (random.nextBoolean()) types else Seq(LongType, IntegerType, BooleanType)
@@ -49,7 +49,7 @@ class RowKeySuite extends AnyFunSuite {
     }
   }
 
-  test("columns of one row are compared with others of another") {
+  test("a key can compare columns of one row with other columns of another row") {
     def column() = AttributeReference("c", LongType)()
     val (a, b, c) = (column(), column(), column())
     val toRow = UnsafeProjection.create(Seq(a, b, c), Seq(a, b, c))
