@@ -19,10 +19,10 @@ import org.apache.spark.sql.streamjoin.run.RunScope
 
 import io.streamjoin.PythonApi
 
-/** The line of each operator, as `explain` and the SQL page show it: in the words of the query. */
+/** The line of each operator in `explain` and on the SQL page, with the names of the query. */
 class ExplainedNodesSuite extends AnalysisSession {
 
-  // columns of the source itself: what is computed keeps its alias anyway
+  // columns of the source: computed columns keep their alias anyway
   private lazy val o = ordered(stream("value", "timestamp"), "timestamp").as("o")
 
   private lazy val d = ordered(stream("value", "timestamp"), "timestamp", "90 seconds").as("d")
@@ -31,8 +31,8 @@ class ExplainedNodesSuite extends AnalysisSession {
     "o.value = d.value AND d.timestamp BETWEEN o.timestamp AND o.timestamp + INTERVAL '1' HOUR"
 
   /**
-   * As Spark puts the plan of a batch in the place of that of a query over files: with other columns, of which
-   * none has an alias.
+   * The plan of a batch over files, as Spark creates it: it replaces the columns with new ones that
+   * have no alias.
    */
   private def ofABatch(df: DataFrame): LogicalPlan = {
     val plan = planOf(df)
@@ -61,7 +61,7 @@ class ExplainedNodesSuite extends AnalysisSession {
     }.get
   }
 
-  /** The line is the same when the query is written and in each of its batches. */
+  /** The line of a query, which must be the same before the start and in each batch. */
   private def line(df: DataFrame): String = {
     val lines = Seq(planOf(df), ofABatch(df)).map(exec(_).simpleString(25))
     assert(lines.distinct.length == 1, lines)
@@ -82,12 +82,12 @@ class ExplainedNodesSuite extends AnalysisSession {
     df.asInstanceOf[classic.DataFrame].queryExecution
       .explainString(if (formatted) FormattedMode else SimpleMode)
 
-  test("a join says how rows meet, and its bounds") {
+  test("a join shows its partitioning and bounds") {
     assert(line(joined(o, d, WithinTheHour, "left")) ==
       "StreamJoin LEFT OUTER, hash by [o.value] = [d.value], d.timestamp from o.timestamp to o.timestamp + 1 hour")
   }
 
-  test("bounds of two times are said together, the tightest of them") {
+  test("a join combines the bounds of two times and shows the tightest ones") {
     def of(bound: String) = bounds(s"o.value = d.value AND $bound")
     val key = "hash by [o.value] = [d.value], "
     assert(of("d.timestamp = o.timestamp").endsWith("], d.timestamp = o.timestamp"))
@@ -109,7 +109,7 @@ class ExplainedNodesSuite extends AnalysisSession {
     )
   }
 
-  test("a row's own bound, and one in one direction") {
+  test("a join shows one-directional bounds by columns of a row separately") {
     def numbered(column: String, columns: String*) = PythonApi.imposeOrder(
       stream("value AS id" +: columns: _*),
       column,
@@ -122,7 +122,7 @@ class ExplainedNodesSuite extends AnalysisSession {
       "StreamJoin INNER, hash by [a.id] = [b.id], b.at >= a.start and b.at <= a.end")
   }
 
-  test("no rows can match") {
+  test("a join with contradictory bounds shows that no two rows can match") {
     assert(bounds(
       "o.value = d.value AND d.timestamp > o.timestamp AND d.timestamp < o.timestamp",
       "inner"
@@ -132,20 +132,22 @@ class ExplainedNodesSuite extends AnalysisSession {
       "no two rows can match: each is sent to one partition")
   }
 
-  test("what is said of the parts of the condition keeps the aliases in each batch") {
+  test("the description of the condition keeps the aliases in each batch") {
     for (plan <- Seq(planOf(_: DataFrame), ofABatch(_: DataFrame))) {
       val join = exec(plan(joined(o, d, s"$WithinTheHour AND o.value + d.value > 3")))
-      val said = join.verboseStringWithOperatorId()
-      assert(said.contains("condition (o.value = d.value): equality"), said)
+      val explained = join.verboseStringWithOperatorId()
+      assert(explained.contains("condition (o.value = d.value): equality"), explained)
       assert(
-        said.contains("condition (d.timestamp >= o.timestamp): bound d.timestamp >= o.timestamp"),
-        said
+        explained.contains(
+          "condition (d.timestamp >= o.timestamp): bound d.timestamp >= o.timestamp"
+        ),
+        explained
       )
-      assert(said.contains("condition ((o.value + d.value) > "), said)
+      assert(explained.contains("condition ((o.value + d.value) > "), explained)
     }
   }
 
-  test("an as-of join says which rows meet") {
+  test("an as-of join shows the matching rule, the maximum age and the residual condition") {
     def asOf(on: String, how: String = "inner") =
       PythonApi.streamJoin(o, d, on, how, java.util.Map.of("match", "last"))
     val meets =
@@ -155,51 +157,57 @@ class ExplainedNodesSuite extends AnalysisSession {
       s"AsOfJoin INNER, $meets, none older than o.timestamp - 10 minutes")
     assert(line(asOf("o.value = d.value", "left")) ==
       s"AsOfJoin LEFT OUTER, $meets; the last row of each key is stored without limit")
-    val said =
+    val explained =
       exec(optimized(asOf(
         "o.value = d.value AND d.timestamp >= o.timestamp - INTERVAL '10' MINUTE AND d.value > o.value"
       )))
         .verboseStringWithOperatorId()
     assert(
-      said.contains(
+      explained.contains(
         "condition (d.timestamp >= o.timestamp + INTERVAL '-10' MINUTE): maximum age of the " +
           "last row"
       )
     )
-    assert(said.contains("condition (d.value > o.value): evaluated on the last row"), said)
     assert(
-      said.contains(
+      explained.contains("condition (d.value > o.value): evaluated on the last row"),
+      explained
+    )
+    assert(
+      explained.contains(
         "a row is emitted when the watermarks of o.timestamp and d.timestamp have passed " +
           "o.timestamp"
       ),
-      said
+      explained
     )
   }
 
-  test("a changelog join calls its inputs as the query does") {
+  test("a changelog join shows its inputs by the aliases of the query") {
     val join = joined(stream("value").as("o"), changes("c"), "o.value = c.id", "left")
     assert(line(join) == "ChangelogJoin LEFT OUTER, hash by o.value = c.id")
     for (plan <- Seq(planOf(join), ofABatch(join))) {
-      val said = exec(plan).verboseStringWithOperatorId()
-      assert(said.contains("rows of c are identified by key id"), said)
-      assert(said.contains("a row of o is stored until it is deleted: without limit"), said)
+      val explained = exec(plan).verboseStringWithOperatorId()
+      assert(explained.contains("rows of c are identified by key id"), explained)
+      assert(
+        explained.contains("a row of o is stored until it is deleted: without limit"),
+        explained
+      )
     }
   }
 
-  test("the input of a chain is not called as one of its columns is, but by an alias of its own") {
+  test("the display name of a chain's input is its own alias, not that of a column") {
     val first = joined(stream("value").as("o"), changes("c"), "o.value = c.id")
-    def said(left: DataFrame, on: String) =
+    def explained(left: DataFrame, on: String) =
       for (plan <- Seq(planOf(_: DataFrame), ofABatch(_: DataFrame)))
         yield exec(plan(joined(left, changes("e"), on))).verboseStringWithOperatorId()
-    for (text <- said(first, "o.value = e.id")) {
+    for (text <- explained(first, "o.value = e.id")) {
       assert(text.contains("a row of the left input is stored"), text)
       assert(text.contains("a row of e is stored"), text)
     }
-    for (text <- said(first.as("w"), "w.value = e.id"))
+    for (text <- explained(first.as("w"), "w.value = e.id"))
       assert(text.contains("a row of w is stored"), text)
   }
 
-  test("an order says by what: a time that nobody wrote, in words") {
+  test("an order shows its sort columns, and rowtime as an expression in words") {
     val join = joined(o, d, WithinTheHour, "left")
     assert(
       line(join.orderBy("rowtime")) ==
@@ -216,18 +224,18 @@ class ExplainedNodesSuite extends AnalysisSession {
     assert(line(
       inner.sortWithinPartitions("d.timestamp")
     ) == "StreamOrder by d.timestamp; in each partition")
-    val said = exec(planOf(join.orderBy("rowtime"))).verboseStringWithOperatorId()
-    assert(said.contains("buffered until the watermark of rowtime has reached it"), said)
+    val explained = exec(planOf(join.orderBy("rowtime"))).verboseStringWithOperatorId()
+    assert(explained.contains("buffered until the watermark of rowtime has reached it"), explained)
   }
 
-  test("an empty line stands before each node of a formatted plan") {
-    val said = text(joined(o, d, WithinTheHour, "left"), formatted = true).linesIterator.toSeq
-    val nodes = said.indices.filter(said(_).matches("\\(\\d+\\) \\w+.*"))
-    assert(nodes.exists(said(_).contains("StreamJoin")))
-    for (i <- nodes) assert(said(i - 1).isEmpty, said(i))
+  test("a formatted plan has an empty line before each node") {
+    val explained = text(joined(o, d, WithinTheHour, "left"), formatted = true).linesIterator.toSeq
+    val nodes = explained.indices.filter(explained(_).matches("\\(\\d+\\) \\w+.*"))
+    assert(nodes.exists(explained(_).contains("StreamJoin")))
+    for (i <- nodes) assert(explained(i - 1).isEmpty, explained(i))
   }
 
-  test("no line has an id, or a number that stands for none") {
+  test("explain shows no UUID and no Long.MaxValue") {
     val ahead = PythonApi.imposeOrder(
       stream("value", "timestamp"),
       "timestamp",
@@ -236,16 +244,16 @@ class ExplainedNodesSuite extends AnalysisSession {
     for {
       right <- Seq(d, ahead)
       formatted <- Seq(false, true)
-      said = text(joined(o, right, WithinTheHour, "left"), formatted)
+      explained = text(joined(o, right, WithinTheHour, "left"), formatted)
     } {
-      assert(said.contains("EventTimeWatermark"), said)
-      assert(said.contains("latest timestamp - 1 minute, of Spark's operators"), said)
-      assert("[0-9a-f]{8}-[0-9a-f]{4}".r.findFirstIn(said).isEmpty, said)
-      assert(!said.contains(Long.MaxValue.toString), said)
+      assert(explained.contains("EventTimeWatermark"), explained)
+      assert(explained.contains("latest timestamp - 1 minute, of Spark's operators"), explained)
+      assert("[0-9a-f]{8}-[0-9a-f]{4}".r.findFirstIn(explained).isEmpty, explained)
+      assert(!explained.contains(Long.MaxValue.toString), explained)
     }
   }
 
-  test("explain leaves no scope of a run that never begins") {
+  test("explain leaves no run scope behind") {
     val before = RunScope.runs
     val withoutEquality = WithinTheHour.replace("o.value = d.value AND ", "")
     val filtered =

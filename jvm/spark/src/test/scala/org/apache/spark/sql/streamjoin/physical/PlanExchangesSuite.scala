@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.StreamJoinConf.StreamExchange
 
 import io.streamjoin.PythonApi
 
-/** Which exchanges and sorts of a plan are this project's own. */
+/** The exchanges and sorts of a plan that are this project's. */
 class PlanExchangesSuite extends PlannedChanges {
   import PlanExchangesSuite._
 
@@ -22,7 +22,7 @@ class PlanExchangesSuite extends PlannedChanges {
     finally session.conf.unset(StreamExchange.key)
   }
 
-  test("an event-time join by key, and an as-of join") {
+  test("event-time joins by key and as-of joins use StreamExchange") {
     val (a, b) = (events("value AS id").as("a"), events("value % 3 AS id").as("b"))
     val timed = joined(a, b, s"a.id = b.id AND $Bounds", "left")
     assert(exchanges(timed) == Seq(Own, Own) && sorts(timed).isEmpty)
@@ -36,7 +36,7 @@ class PlanExchangesSuite extends PlannedChanges {
     assert(exchanges(asOf) == Seq(Own, Own))
   }
 
-  test("the one exchange that a chain by one key still has") {
+  test("a chain of two joins by one key has three exchanges") {
     val below = joined(
       events("value AS id").as("a"),
       events("value % 3 AS id").as("b"),
@@ -52,7 +52,7 @@ class PlanExchangesSuite extends PlannedChanges {
     assert(exchanges(joined(a, b, s"a.id = b.id AND $Bounds")).count(_ == Own) == 1)
   }
 
-  test("not an input that all tasks read") {
+  test("an input that all tasks read is not exchanged by StreamExchange") {
     val (a, b) = (events("value AS id").as("a"), events("value % 3 AS id").as("b"))
     session.conf.set("spark.sql.streamJoin.timeBuckets", "false")
     try {
@@ -63,18 +63,18 @@ class PlanExchangesSuite extends PlannedChanges {
     assert(changed == Seq(Own, "Exchange SinglePartition"), changed)
   }
 
-  test("changes, sorted by the hash of their join key, also where the latest versions are kept") {
+  test("StreamExchange sorts changes by the hash of their join key, also for normalization") {
     val one = together(changes("id"), changes("id"), "a.id = b.id", "left")
     assert(exchanges(one) == Seq(Own, Own) && sorts(one) == Seq(Sorted, Sorted))
-    val moved = together(changes("id"), changes("id"), "a.k = b.id", "left")
-    assert(exchanges(moved) == Seq.fill(4)(Own) && sorts(moved) == Seq.fill(4)(Sorted))
+    val movedKey = together(changes("id"), changes("id"), "a.k = b.id", "left")
+    assert(exchanges(movedKey) == Seq.fill(4)(Own) && sorts(movedKey) == Seq.fill(4)(Sorted))
   }
 
-  test("a consolidated result") {
+  test("StreamExchange sorts the changes of a consolidated result") {
     val joined = together(changes("id"), changes("id"), "a.id = b.id", "left")
-    val netted = joined.selectExpr("a.k", "b.k AS other", "_change_type")
-    assert(sorts(netted) == Seq.fill(3)(Sorted))
-    assert(sorts(PythonApi.toUpserts(netted, java.util.List.of("k"))) == Seq.fill(3)(Sorted))
+    val consolidated = joined.selectExpr("a.k", "b.k AS other", "_change_type")
+    assert(sorts(consolidated) == Seq.fill(3)(Sorted))
+    assert(sorts(PythonApi.toUpserts(consolidated, java.util.List.of("k"))) == Seq.fill(3)(Sorted))
   }
 
   test("append-only inputs are not sorted") {
@@ -86,7 +86,7 @@ class PlanExchangesSuite extends PlannedChanges {
     )).isEmpty)
   }
 
-  test("Spark's own if it is turned off") {
+  test("with the setting off, joins use Spark's exchanges and sorts") {
     turnedOff {
       val (a, b) = (events("value AS id").as("a"), events("value % 3 AS id").as("b"))
       val timed = exchanges(joined(a, b, s"a.id = b.id AND $Bounds"))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 
 import io.streamjoin.PythonApi
 
-/** Joins of changelogs, and what their physical plans are made of. */
+/** Changelog joins and the nodes of their physical plans. */
 private[physical] trait PlannedChanges extends AnalysisSession {
 
   protected def changes(key: String*): DataFrame = PythonApi.fromChangelog(
@@ -28,9 +28,9 @@ private[physical] trait PlannedChanges extends AnalysisSession {
       java.util.Map.of[String, Any]("mode", "changelog")
     )
 
-  /** What is found in the lines of the plan, from above. */
+  /** The matches in the lines of the plan, from the top. */
   protected def nodes(df: DataFrame, node: Regex): Seq[String] =
-    // Spark looks for streams in what was parsed
+    // Spark looks for streams in the parsed plan
     session.sessionState.executePlan(planOf(df)).explainString(SimpleMode).linesIterator
       .flatMap(node.findFirstMatchIn(_)).map(_.group(1).replaceAll("#\\d+L?", "")).toSeq
 }

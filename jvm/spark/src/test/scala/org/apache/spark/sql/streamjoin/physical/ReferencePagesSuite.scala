@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinMetrics
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
 
-/** The tables of settings, errors and metrics name all that there are, and none that there is not. */
+/** The tables of settings, errors and metrics are complete and list nothing else. */
 class ReferencePagesSuite extends AnyFunSuite {
 
   private val docs = Paths.get("..", "..", "docs")
@@ -43,7 +43,7 @@ class ReferencePagesSuite extends AnyFunSuite {
   private def all(text: String, name: String): Set[String] = name.r.findAllIn(text).toSet
 
   private val settings: Map[String, String] = {
-    // they register as they are made
+    // entries register when they are created
     val prefix = StreamJoinConf.ReplaceBuiltin.key.stripSuffix("replaceBuiltin")
     SQLConf
       .getConfigEntries()
@@ -65,12 +65,12 @@ class ReferencePagesSuite extends AnyFunSuite {
     } yield s"$name.$subClass").toSet
   }
 
-  test("options of a join") {
+  test("the SQL page lists the options of a join") {
     val options = table("sql.md", "Options of a join").flatMap(cells => quoted(cells.head))
     assert(options.toSet == JoinOptions.names.toSet)
   }
 
-  test("settings, with their defaults") {
+  test("the settings page lists all settings with their defaults") {
     val rows =
       table("settings.md", "Settings").map(cells => quoted(cells.head).head -> cells(1)).toMap
     assert(rows.keySet == settings.keySet)
@@ -81,7 +81,7 @@ class ReferencePagesSuite extends AnyFunSuite {
       assert(default == "<undefined>", key)
   }
 
-  test("errors") {
+  test("the errors page lists all errors once") {
     val rows = table("errors.md", "Errors").map(_.head).flatMap { cell =>
       val names = quoted(cell)
       val prefix = names.head.takeWhile(_ != '.')
@@ -91,7 +91,7 @@ class ReferencePagesSuite extends AnyFunSuite {
     assert(rows.distinct == rows)
   }
 
-  test("metrics of a join") {
+  test("the metrics page lists all metrics of an event-time join") {
     val rows = table("metrics.md", "Metrics").flatMap(cells => quoted(cells.head))
     val sketched = Seq("lagForMost", "lagForAll", "disorderRows")
     val ofColumns =
@@ -102,7 +102,7 @@ class ReferencePagesSuite extends AnyFunSuite {
     ))
   }
 
-  test("metrics of an ordered output and of a changelog join") {
+  test("the concept pages mention all metrics of ordered output and of changelog joins") {
     def unnamed(figures: Seq[String], page: String): Set[String] = {
       val text = Files.readString(docs.resolve("concepts").resolve(page))
       figures.filterNot(name => text.contains(s"`$name`")).toSet
@@ -112,7 +112,7 @@ class ReferencePagesSuite extends AnyFunSuite {
     assert(unnamed(sided, "changelog.md") == Set.empty)
   }
 
-  for (page <- pages) test(s"what ${docs.relativize(page)} names is there") {
+  for (page <- pages) test(s"all settings and errors on a page exist: ${docs.relativize(page)}") {
     val text = Files.readString(page)
     val named = all(text, """spark\.sql\.streamJoin\.\w+""")
     assert(named -- settings.keySet == Set.empty)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.ImposeOrderExec
 
 import io.streamjoin.PythonApi
 
-/** The strategy alone: which operator a logical node becomes, and with which columns. */
+/** The strategy alone: the operator and the columns for each logical node. */
 class StreamJoinStrategySuite extends RulesOverJoins {
 
   private def planned(plan: LogicalPlan): SparkPlan = StreamJoinStrategy(session)(plan) match {
@@ -23,7 +23,7 @@ class StreamJoinStrategySuite extends RulesOverJoins {
 
   private lazy val j = join("inner")
 
-  test("a join gives what is asked for, in that order, and projects nothing then") {
+  test("a join emits the required columns in order, without a projection of its own") {
     val list = Seq("y", "k").map(column(j, _))
     planned(Project(list, j)) match {
       case ProjectExec(_, join: StreamJoinExec) => assert(names(join) == Seq("y", "k"))
@@ -35,7 +35,7 @@ class StreamJoinStrategySuite extends RulesOverJoins {
     }
   }
 
-  test("what a filter above asks for comes out too") {
+  test("a join also emits the columns that a filter above requires") {
     planned(Project(Seq(column(j, "k")), Filter(above3(j, "x", "y"), j))) match {
       case ProjectExec(_, FilterExec(_, join: StreamJoinExec)) =>
         assert(names(join).toSet == Set("k", "x", "y"))
@@ -43,7 +43,7 @@ class StreamJoinStrategySuite extends RulesOverJoins {
     }
   }
 
-  test("orders and as-of joins") {
+  test("orders, imposed orders and as-of joins get their operators") {
     val order = planOf(a.orderBy("t")).collectFirst { case o: StreamOrder => o }.get
     assert(planned(order).isInstanceOf[StreamOrderExec])
     val imposed = planOf(a).collectFirst { case o: ImposeOrder => o }.get
@@ -54,7 +54,7 @@ class StreamJoinStrategySuite extends RulesOverJoins {
     assert(planned(last).isInstanceOf[AsOfJoinExec])
   }
 
-  test("nodes of Spark's are left to Spark") {
+  test("the strategy does not plan Spark's nodes") {
     assert(StreamJoinStrategy(session)(LocalRelation(j.output)).isEmpty)
   }
 }

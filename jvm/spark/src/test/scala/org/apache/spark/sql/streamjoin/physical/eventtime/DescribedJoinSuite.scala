@@ -18,7 +18,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, JoinQuestion}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.{HotKey, HotKeys, Routing}
 
-/** What is written of a join beside its state, and whether another goes on from it. */
+/** The description of a join in the checkpoint, and whether another query can restart from it. */
 class DescribedJoinSuite extends AnyFunSuite {
 
   private def described(
@@ -56,7 +56,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     )
   }
 
-  /** Why a checkpoint of one join is refused by another; none where it goes on. */
+  /** Why a join refuses the checkpoint of another; None if it accepts it. */
   private def refusal(old: String, now: String): Option[String] = {
     def metadata(json: String) = OperatorStateMetadataV2(
       OperatorInfoV1(0, JoinDescription.Operator),
@@ -69,31 +69,31 @@ class DescribedJoinSuite extends AnyFunSuite {
     } catch {
       case e: StreamJoinRuntimeException =>
         assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
-        val said = e.getMessage
-        assert(!said.contains("left.") && !said.contains("000000"), said)
-        Some(said)
+        val shown = e.getMessage
+        assert(!shown.contains("left.") && !shown.contains("000000"), shown)
+        Some(shown)
     }
   }
 
   private def refused(old: String, now: String)(parts: String*): Unit =
     refusal(old, now) match {
-      case None       => fail(s"$old goes on as $now")
-      case Some(said) => for (part <- parts) assert(said.contains(part))
+      case None        => fail(s"$now accepts the checkpoint of $old")
+      case Some(shown) => for (part <- parts) assert(shown.contains(part))
     }
 
-  /** As it was written before times and zones were. */
+  /** The description of releases that do not write times and time zones. */
   private def released(json: String): String =
     json.replaceFirst(",\"times\":.*", "}")
 
   private val Hour = "a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL '1' HOUR"
   private val Day = Hour.replace("'1' HOUR", "'24' HOUR")
 
-  test("another way to write it goes on") {
+  test("a query with an equivalent condition accepts the checkpoint") {
     val other = "b.k = a.k AND NOT b.t < a.t AND b.t - INTERVAL '3600' SECOND <= a.t"
     assert(refusal(described(Hour), described(other)).isEmpty)
   }
 
-  test("other bounds are said as people write them, and only those that differ") {
+  test("a refusal of other bounds shows only those that differ, as SQL") {
     refused(described(Hour), described(Hour.replace("'1' HOUR", "'90' MINUTE")))(
       "other time bounds",
       "Found: o.t >= d.t - INTERVAL '1' HOUR.",
@@ -114,7 +114,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     )("Found: d.d >= o.d - INTERVAL '3' DAY.", "Expected: d.d >= o.d - INTERVAL '2' DAY.")
   }
 
-  test("a time that is computed in another way is said as it is written") {
+  test("a refusal of another computed time shows its expression") {
     val until = "a.k = b.k AND b.t BETWEEN a.t AND a.t + a.k * INTERVAL '10' MINUTE"
     refused(
       described(until),
@@ -122,7 +122,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     )("'10' MINUTE", "'20' MINUTE")
   }
 
-  test("another type, and other keys, are called so") {
+  test("another join type and other keys are refused with both values") {
     refused(described(Hour), described(Hour, JoinType.FullOuter))(
       "another join type. Found: LEFT OUTER. Expected: FULL OUTER."
     )
@@ -142,7 +142,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     )
   }
 
-  test("released descriptions go on, and are refused in the words of the query") {
+  test("descriptions of earlier releases are accepted, and refused with the names of the query") {
     for (on <- Seq(Hour, Day, "a.k = b.k AND CAST(a.t AS DATE) = CAST(b.t AS DATE)")) {
       val now = described(on)
       assert(released(now) != now)
@@ -157,24 +157,24 @@ class DescribedJoinSuite extends AnyFunSuite {
     )
   }
 
-  test("what does not depend on the session's time zone goes on in another") {
+  test("a join that does not depend on the session time zone is accepted in another zone") {
     for (zone <- Seq("America/New_York", "+05:30")) {
       assert(refusal(described(Hour), described(Hour, zone = zone)).isEmpty)
     }
-    // days of both zones have 24 hours
+    // days have 24 hours in both zones
     assert(refusal(described(Day), described(Day, zone = "+05:30")).isEmpty)
     assert(refusal(described(Day), described(Day, zone = "Etc/UTC")).isEmpty)
     val filtered = Hour + " AND hour(a.t) > 3"
     assert(refusal(described(filtered), described(filtered, zone = "+05:30")).isEmpty)
   }
 
-  test("what does is refused with the zone and the setting") {
+  test("a join that depends on the session time zone is refused with zone and setting") {
     refused(described(Day), described(Day, zone = "America/New_York"))(
       "another time zone of the session",
       "Found: spark.sql.session.timeZone = UTC. Expected: spark.sql.session.timeZone = America/New_York.",
       "Set spark.sql.session.timeZone to 'UTC' and start the query again"
     )
-    // a key, or a time, that is stored as it was in the zone
+    // a key or time that is stored as computed in the zone
     for (
       part <- Seq(
         "hour(a.t) = hour(b.t)",
@@ -193,7 +193,7 @@ class DescribedJoinSuite extends AnyFunSuite {
 
   private val Within = "b.t BETWEEN a.t AND a.t + INTERVAL '10' SECOND"
 
-  test("how rows without an equality reach the partitions is written, and read as it was") {
+  test("the description restores the routing of joins without an equality") {
     for (joinType <- JoinType.all; timeBuckets <- Seq(true, false)) {
       val plain = spec(Within, joinType, timeBuckets = timeBuckets)
       assert(plain.routing.isInstanceOf[Routing.ByTime] == timeBuckets)
@@ -203,22 +203,22 @@ class DescribedJoinSuite extends AnyFunSuite {
     }
   }
 
-  test("how they do is said in words") {
-    def said(on: String, joinType: JoinType, times: String*) =
+  test("explain describes the routing of joins without an equality") {
+    def shown(on: String, joinType: JoinType, times: String*) =
       JoinExplanation.routing(spec(on, joinType, ("t" +: times).toSet))
     assert(
-      said(Within, JoinType.LeftOuter) ==
+      shown(Within, JoinType.LeftOuter) ==
         "no equality: by buckets of 20 seconds of o.t, d.t, right rows copied to at most two partitions"
     )
-    assert(said(
+    assert(shown(
       Within,
       JoinType.RightOuter
     ).endsWith(", left rows copied to at most two partitions"))
     assert(
-      said(Within, JoinType.FullOuter) ==
+      shown(Within, JoinType.FullOuter) ==
         "no equality: by buckets of 40 seconds of o.t, d.t, rows copied to at most two partitions"
     )
-    assert(said(
+    assert(shown(
       "a.seq BETWEEN b.seq - 5 AND b.seq + 5",
       JoinType.Inner,
       "seq"
@@ -226,7 +226,7 @@ class DescribedJoinSuite extends AnyFunSuite {
   }
 
   test(
-    "without a distance that is the same for all rows, or with the setting off, rows are copied"
+    "without a constant distance, or with the setting off, one input is broadcast"
   ) {
     val copied = Routing.Broadcast(Side.Left)
     assert(spec("b.t BETWEEN a.t AND a.t + a.wait", JoinType.Inner).routing == copied)
@@ -236,7 +236,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     assert(spec(Within + " AND b.t < a.t", JoinType.Inner).routing == Routing.ByKey)
   }
 
-  test("rows of a key can be spread where they are never further apart than so much") {
+  test("a hot key can be spread if the join bounds the distance of its rows") {
     val keyed = spec(Within + " AND a.k = b.k", JoinType.LeftOuter)
     val buckets = keyed.hotBuckets.get
     assert(buckets.width == 20000000L)
@@ -248,20 +248,20 @@ class DescribedJoinSuite extends AnyFunSuite {
     for (joinType <- JoinType.all) assert(spec(Within, joinType).hotBuckets.isEmpty)
 
     val hot = HotKeys(buckets, Seq(HotKey(1L, 0, 9)))
-    def said(hot: HotKeys) = JoinExplanation.routing(
+    def shown(hot: HotKeys) = JoinExplanation.routing(
       keyed.copy(routing = Routing.ByKeyAndTime(Some(Side.Left), hot))
     )
-    assert(said(hot).endsWith("], rows of one key spread by buckets of 20 seconds of o.t, d.t"))
-    assert(said(hot ++ Seq(HotKey(2L, 0, 9, wider = 3))).endsWith(
+    assert(shown(hot).endsWith("], rows of one key spread by buckets of 20 seconds of o.t, d.t"))
+    assert(shown(hot ++ Seq(HotKey(2L, 0, 9, wider = 3))).endsWith(
       "rows of 2 keys spread by buckets of 20 seconds or 1 minute of o.t, d.t"
     ))
-    // what is written beside the state is that of any join by key
+    // the description equals that of any join by key
     val spread = keyed.copy(routing = Routing.ByKeyAndTime(Some(Side.Left), hot))
     val format = StateFormats.of("segments")
     assert(DescribedJoin.of(spread, format).json == DescribedJoin.of(keyed, format).json)
   }
 
-  test("a part that neither default nor query knows is refused") {
+  test("an unknown part of the description is refused") {
     val now = described(Hour)
     val other = now.replaceFirst("\\{", "{\"weather\":\"fine\",")
     refused(other, now)("another 'weather'", "Found: fine. Expected: none.")

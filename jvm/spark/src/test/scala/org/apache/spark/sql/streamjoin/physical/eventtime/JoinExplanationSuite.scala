@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
 import io.streamjoin.PythonApi
 
-/** What is said of a join is of that join, however often it is asked. */
+/** The explanation of a join, also if it is requested repeatedly. */
 class JoinExplanationSuite extends AnalysisSession {
 
   private def join(
@@ -28,31 +28,33 @@ class JoinExplanationSuite extends AnalysisSession {
     )
   }
 
-  private def said(df: DataFrame): ExplainedJoin =
+  private def explanation(df: DataFrame): ExplainedJoin =
     planOf(df).collectFirst { case j: StreamJoin =>
       JoinExplanation.of(j.analysis, j.late.map(_.column))
     }.get
 
-  test("of one join it is the same each time") {
+  test("the explanation of a join is the same each time") {
     val df = join("a", "b")
-    assert(said(df) == said(df))
+    assert(explanation(df) == explanation(df))
   }
 
-  test("joins of the same bounds and other names, lags or spans are told apart") {
+  test("joins with other names, lags or intervals have different explanations") {
     val some = Seq(
       join("a", "b"),
       join("c", "d"),
       join("a", "b", hours = 2),
       join("a", "b", lag = "2 minutes")
     )
-    for (_ <- 1 to 2) assert(some.map(said(_).lines).distinct.length == some.length)
-    assert(said(some(1)).summary.contains("d_time") && !said(some(1)).summary.contains("b_time"))
-    assert(said(some(2)).summary.contains("2 hours"))
+    for (_ <- 1 to 2) assert(some.map(explanation(_).lines).distinct.length == some.length)
+    assert(explanation(some(1)).summary.contains("d_time") && !explanation(
+      some(1)
+    ).summary.contains("b_time"))
+    assert(explanation(some(2)).summary.contains("2 hours"))
   }
 
-  test("with and without late rows") {
-    val plain = said(join("a", "b")).lines
-    val late = said(join("a", "b", options = java.util.Map.of("late", "emit"))).lines
+  test("emitting late rows adds lines to the explanation") {
+    val plain = explanation(join("a", "b")).lines
+    val late = explanation(join("a", "b", options = java.util.Map.of("late", "emit"))).lines
     assert(plain.nonEmpty && late.startsWith(plain) && late.length > plain.length, late)
   }
 }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.{
 }
 import org.apache.spark.sql.streamjoin.AnalysisSession
 
-/** An input of a join in the code that Spark generates. */
+/** The input of a join within whole-stage code generation. */
 class StreamJoinInputExecSuite extends AnalysisSession {
 
   private lazy val range = {
@@ -33,7 +33,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
 
   private def collapsed(plan: SparkPlan): SparkPlan = CollapseCodegenStages()(plan)
 
-  test("one generated loop with what is below and above") {
+  test("the input is in one generated stage with the nodes below and above") {
     for (never <- Seq(true, false)) {
       val plan = collapsed(around(range, never))
       assert(plan.collect { case w: WholeStageCodegenExec => w }.length == 1)
@@ -42,7 +42,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
     }
   }
 
-  test("rows that are there already are handed on as they are") {
+  test("the input of a node without code generation is not wrapped in a generated stage") {
     val plan = collapsed(StreamJoinInputExec(Set.empty, Nil, CoalesceExec(1, range)))
     assert(plan.isInstanceOf[StreamJoinInputExec])
     assert(plan.children.head.isInstanceOf[CoalesceExec])

@@ -22,7 +22,9 @@ import org.apache.spark.{
   TaskContext
 }
 
-/** Which rows come out of a shuffle of two inputs, in files or not, whatever becomes of its map tasks. */
+/**
+ * The rows of a shuffle of two inputs, with and without files, also after failures of map tasks.
+ */
 class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
   import ExchangeShuffleSuite._
 
@@ -34,7 +36,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     try context.stop()
     finally super.afterAll()
 
-  /** @param rows of each partition, those from one number up to another */
+  /** @param rows the range of numbers of each partition */
   private def input(
       rows: Seq[Range],
       places: Seq[Seq[String]] = Nil,
@@ -70,7 +72,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
   ): ExchangeShuffle =
     ExchangeShuffle.of(context, Seq(input(left), input(right, wide = true)), most)
 
-  /** What comes out, by partition: the ids of both inputs. */
+  /** The ids of both inputs, by output partition. */
   private def read(
       shuffle: ExchangeShuffle,
       before: TaskContext => Unit = _ => ()
@@ -94,7 +96,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def check(out: Seq[(Seq[Long], Seq[Long])], left: Seq[Range], right: Seq[Range]): Unit = {
     assert(out.flatMap(_._1).sorted == left.flatten.map(_.toLong).sorted)
     assert(out.flatMap(_._2).sorted == right.flatten.map(_.toLong).sorted)
-    // rows of one key meet
+    // rows of one key are in one partition
     for ((l, p) <- out.map(_._1).zipWithIndex; (r, q) <- out.map(_._2).zipWithIndex if p != q)
       assert(l.intersect(r).isEmpty)
   }
@@ -108,13 +110,13 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
   private val few = Seq(0 until 50, 50 until 60)
   private val many = Seq(0 until 20000, 5 until 6)
 
-  test("few rows are in no file") {
+  test("a shuffle of few rows writes no file") {
     val some = shuffle(few, Seq(20 until 40, 3 until 4))
     check(read(some), few, Seq(20 until 40, 3 until 4))
     assert(some.isWritten && filesOf(some) == 0)
   }
 
-  test("of map tasks with many rows and with few, the former write files") {
+  test("only map tasks with many rows write files") {
     val some = shuffle(many, Seq(7 until 9, 0 until 100))
     check(read(some), many, Seq(7 until 9, 0 until 100))
     assert(filesOf(some) == 1)
@@ -123,7 +125,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(filesOf(none) == 2)
   }
 
-  test("inputs without rows, and without partitions") {
+  test("inputs without rows and without partitions give no rows") {
     val none = shuffle(Seq(0 until 0, 0 until 0), few)
     check(read(none), Nil, few)
     val empty = ExchangeInput(
@@ -137,13 +139,13 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(shuffles.rows(0).zipPartitions(shuffles.rows(1))(_ ++ _).collect().isEmpty)
   }
 
-  test("a row that is larger than what may be small") {
+  test("rows larger than the inline limit are written to files") {
     val some = shuffle(few, few, most = Some(1L))
     check(read(some), few, few)
     assert(filesOf(some) == 2)
   }
 
-  test("a map task has a part of each input where all cores are busy all the same") {
+  test("a map task reads a partition of each input if cores stay busy and locations agree") {
     def tasks(inputs: ExchangeInput*) =
       ExchangeShuffle.of(context, inputs, None).shuffle.rdd.getNumPartitions
     assert(tasks(input(few), input(few)) == 2)
@@ -152,7 +154,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(tasks(input(few, places = Seq(Seq("a"), Seq("b"))), input(few)) == 4)
   }
 
-  test("what Spark shows of an input counts its rows") {
+  test("the metrics of an input count its rows and bytes") {
     val inputs = Seq(input(few), input(Seq(0 until 3), wide = true))
     val some = ExchangeShuffle.of(context, inputs, Some(1L << 16))
     read(some)
@@ -162,7 +164,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   for ((size, rows) <- Seq("few" -> few, "many" -> many)) {
-    test(s"map outputs of $size rows that are lost while a task runs are made again") {
+    test(s"map outputs of $size rows that are lost while a task runs are recomputed") {
       val some = shuffle(rows, few)
       val id = some.shuffle.shuffleId
       val attempts = Attempts()
@@ -176,7 +178,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
 
     test(
-      s"a task with $size rows of a run of a map task that does not count any more is written anew"
+      s"a task with $size rows of an outdated map attempt is serialized again"
     ) {
       val some = shuffle(rows, few)
       val (id, partitions) = (some.shuffle.shuffleId, some.shuffle.partitioner.numPartitions)
@@ -195,7 +197,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("an executor that goes by outdated map outputs fails once, and is told those that count") {
+  test("an executor with outdated map outputs fails once, then gets the current ones") {
     val some = shuffle(few, few)
     check(read(some), few, few)
     val (id, partitions) = (some.shuffle.shuffleId, some.shuffle.partitioner.numPartitions)
@@ -220,7 +222,7 @@ private object ExchangeShuffleSuite {
 
   private def tracker = SparkEnv.get.mapOutputTracker.asInstanceOf[MapOutputTrackerMaster]
 
-  /** As if the first map task had run once more. */
+  /** Registers an output as if the first map task had run again. */
   private def register(shuffle: Int, sizes: Array[Long]): Unit =
     tracker.registerMapOutput(
       shuffle,
@@ -228,7 +230,7 @@ private object ExchangeShuffleSuite {
       MapStatus(SparkEnv.get.blockManager.shuffleServerId, sizes, mapTaskId = -1L)
     )
 
-  /** Of a stage, as its tasks notice them; driver and executor are one process here. */
+  /** The attempts of a stage, recorded by its tasks. Driver and executor are one process here. */
   private final class Attempts(key: Int) extends Serializable {
 
     def note(task: TaskContext): Int = {

@@ -6,7 +6,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Numbers that are told in few words are still those numbers. */
+/** The compact form of map ids represents the same ids. */
 class MapIdsSuite extends AnyFunSuite {
 
   private def written(ranges: MapIds): Int = {
@@ -17,7 +17,7 @@ class MapIdsSuite extends AnyFunSuite {
     bytes.size
   }
 
-  test("the same numbers in any order are equal, others are not") {
+  test("the same ids in any order are equal, others are not") {
     val rng = new Random(1)
     def some = Seq.fill(rng.nextInt(6))(rng.nextInt(8).toLong).toSet
     for (_ <- 0 until 10000) {
@@ -29,7 +29,7 @@ class MapIdsSuite extends AnyFunSuite {
     }
   }
 
-  test("the tasks of a stage take no more room than one") {
+  test("the consecutive ids of a stage take as many bytes as one id") {
     val (one, many) = (Array(7L), Array.tabulate(10000)(_ + 7L))
     assert(written(MapIds.of(many)) == written(MapIds.of(one)))
     assert(MapIds.of(many).count == 10000)

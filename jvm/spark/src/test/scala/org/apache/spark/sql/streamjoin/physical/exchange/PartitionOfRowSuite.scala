@@ -21,7 +21,7 @@ class PartitionOfRowSuite extends AnyFunSuite {
     )
   )
     test(
-      s"a row goes where Spark's own shuffle has it, by ${keys.map(_.catalogString).mkString(", ")}"
+      s"a row has the partition of Spark's shuffle, by ${keys.map(_.catalogString).mkString(", ")}"
     ) {
       val columns =
         keys.zipWithIndex.map { case (t, i) => AttributeReference(s"k$i", t, nullable = true)() }

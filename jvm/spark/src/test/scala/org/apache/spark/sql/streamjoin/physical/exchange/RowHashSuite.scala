@@ -15,7 +15,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A key has the hash that Spark's expression gives it: rows of a state are found by it. */
+/** A key has the hash of Spark's expression, since states are probed by it. */
 class RowHashSuite extends AnyFunSuite {
 
   private val types = Seq(
@@ -40,7 +40,7 @@ class RowHashSuite extends AnyFunSuite {
     case _          => random.nextInt()
   }
 
-  test("of any columns, one or several, NULL or not") {
+  test("the hash equals Spark's expression for one or several columns, also with NULL") {
     for (seed <- 0 until 300) withClue(s"seed $seed: ") {
       val random = new Random(seed)
       val columns = types.map(AttributeReference("c", _)())

@@ -8,14 +8,14 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Rows that go through a shuffle in chunks, by the number of where they go. */
+/** Packs the rows of a shuffle into chunks by target partition. */
 class RowPackerSuite extends AnalysisSession {
 
   private type Row = (Long, String)
 
   private def unsafe(rows: Iterator[Row]): Iterator[UnsafeRow] = {
     val project = UnsafeProjection.create(Array[DataType](LongType, StringType))
-    // one row that shows one after another
+    // one reused row object
     rows.map { case (k, v) => project(InternalRow(k, UTF8String.fromString(v))) }
   }
 
@@ -28,7 +28,7 @@ class RowPackerSuite extends AnalysisSession {
 
   private val cases = Seq((0, 1, 1), (1, 1, 9), (5000, 20, 40), (5000, 20, 1), (9, 90000, 2))
 
-  test("chunks have the rows of one number each, in their order, and all of them") {
+  test("each chunk has rows of one number, and all rows are in order") {
     for ((count, largest, numbers) <- cases; before <- Seq(0, count / 3, count)) {
       val rows = random(count, largest)
       def number(row: InternalRow): Int = (row.getLong(0) * 7 % numbers).toInt
@@ -52,7 +52,7 @@ class RowPackerSuite extends AnalysisSession {
     }
   }
 
-  test("few rows are the same bytes as their chunks") {
+  test("toBytes gives one chunk for each number, with its rows in order") {
     for ((count, largest, numbers) <- cases) {
       val rows = random(count, largest)
       val packer = new RowPacker(numbers)

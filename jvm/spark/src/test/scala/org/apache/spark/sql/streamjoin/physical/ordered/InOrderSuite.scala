@@ -9,7 +9,7 @@ import org.apache.spark.sql.functions.{col, window}
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.{ClaimedOrder, InOrder}
 
-/** What a query says of the order of its rows. */
+/** The order that a query claims for its rows. */
 class InOrderSuite extends AnalysisSession {
 
   private lazy val a =
@@ -23,7 +23,7 @@ class InOrderSuite extends AnalysisSession {
     case _ => Nil
   }
 
-  test("the order is said by the columns that come out, as far as the first that does not") {
+  test("the claimed order has the output columns up to the first missing one") {
     assert(claimed(a) == Seq("t", "k"))
     assert(claimed(a.select(col("k").as("key"), col("t").as("at"))) == Seq("at", "key"))
     assert(claimed(a.select("x", "t")) == Seq("t"))
@@ -33,13 +33,13 @@ class InOrderSuite extends AnalysisSession {
     assert(claimed(session.sql("SELECT k, t AS at FROM in_an_order AS i")) == Seq("at", "k"))
   }
 
-  test("of other queries, and of windows, nothing is said") {
+  test("unordered queries and windows claim no order") {
     val times = ordered(stream("value AS k", "timestamp AS t"), "t")
     assert(claimed(times).isEmpty)
     assert(claimed(times.select(window(col("t"), "1 minute"), col("k")).orderBy("window")).isEmpty)
   }
 
-  test("in a plan with other columns it holds as far as those below are known to be in order") {
+  test("a plan with other columns claims the order only as far as its child has it") {
     val order = claimedIn(a.select("t", "k"))
     val columns = planOf(a).output.map(_.newInstance())
     def claims(keys: Int, list: Attribute => Attribute): Seq[SortOrder] = {
@@ -58,7 +58,7 @@ class InOrderSuite extends AnalysisSession {
     assert(claims(2, identity) == order.order)
     assert(claims(1, identity) == order.order.take(1))
     assert(claims(0, identity).isEmpty)
-    // the list has something else in the place of the further key
+    // the projection has another column instead of the second key
     assert(claims(2, c => if (c.name == "k") columns.find(_.name == "x").get else c) ==
       order.order.take(1))
   }
@@ -69,7 +69,7 @@ class InOrderSuite extends AnalysisSession {
 
 private object InOrderSuite {
 
-  /** Rows that are in order. */
+  /** Rows with a known order. */
   final case class Rows(output: Seq[Attribute], override val outputOrdering: Seq[SortOrder])
       extends LeafExecNode {
     override protected def doExecute(): RDD[InternalRow] = sparkContext.emptyRDD

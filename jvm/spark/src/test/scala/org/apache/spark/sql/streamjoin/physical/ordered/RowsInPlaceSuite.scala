@@ -10,12 +10,12 @@ import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Rows that wait in their partitions, as chunks of bytes. */
+/** Rows that are kept in their partitions as chunks of bytes. */
 class RowsInPlaceSuite extends AnalysisSession {
 
   import RowsInPlaceSuite._
 
-  test("what goes into chunks comes out of them, in its order") {
+  test("chunks return their rows in order") {
     for (
       (count, largest) <- Seq(0 -> 1, 1 -> 1, 1 -> 1000000, 5000 -> 20, 300 -> 5000, 20 -> 1000000)
     ) {
@@ -23,13 +23,13 @@ class RowsInPlaceSuite extends AnalysisSession {
       val chunks = RowsInPlace.inChunks(unsafe(rows.iterator)).toVector
       assert(chunks.flatMap(RowPacker.rows(_, 2).map(plain)) == rows)
       assert(chunks.forall(_.getSizeInBytes > 0) && chunks.length <= 1 + count)
-      // few rows are no large chunk, and many are not many chunks
+      // few rows make no large chunk, and many rows make few chunks
       if (largest <= 20)
         assert(chunks.length <= 8 && chunks.map(_.getSizeInBytes).sum <= 64 * count + 128)
     }
   }
 
-  test("a chunk moves as a row does, wherever it lies") {
+  test("a chunk can be copied as a row, to any offset") {
     val chunk = RowsInPlace.inChunks(unsafe(random(new Random(1), 10, 5).iterator)).next()
     val moved = new Array[Byte](chunk.getSizeInBytes + 24)
     chunk.writeToMemory(moved, Platform.BYTE_ARRAY_OFFSET + 24)
@@ -38,7 +38,7 @@ class RowsInPlaceSuite extends AnalysisSession {
     assert(RowPacker.rows(there, 2).map(plain).toSeq == random(new Random(1), 10, 5))
   }
 
-  test("rows are computed once while they wait, and again when nobody keeps them any more") {
+  test("kept rows are computed once, and again after they are freed") {
     val computed = session.sparkContext.longAccumulator
     val rows = session.sparkContext.parallelize(0 until 4, 4).mapPartitions { part =>
       computed.add(1)
@@ -57,14 +57,14 @@ class RowsInPlaceSuite extends AnalysisSession {
   }
 }
 
-/** Apart from the suite, which is not for tasks. */
+/** Separate from the suite, which is not serializable. */
 private object RowsInPlaceSuite {
 
   type Row = (Long, String)
 
   def unsafe(rows: Iterator[Row]): Iterator[UnsafeRow] = {
     val project = UnsafeProjection.create(Array[DataType](LongType, StringType))
-    // one row that shows one after another
+    // one reused row object
     rows.map { case (k, v) => project(InternalRow(k, UTF8String.fromString(v))) }
   }
 

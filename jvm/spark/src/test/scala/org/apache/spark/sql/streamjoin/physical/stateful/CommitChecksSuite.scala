@@ -11,7 +11,7 @@ import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery, Streami
 
 import io.streamjoin.PythonApi
 
-/** Spark fails a batch of which not all partitions of the state have committed, where that can be. */
+/** Spark fails a batch if some partitions of the state have not committed. */
 class CommitChecksSuite extends TimedStreams {
   import testImplicits._
 
@@ -39,7 +39,7 @@ class CommitChecksSuite extends TimedStreams {
   }
 
   for (format <- Seq("segments", "rocksdb")) {
-    test(s"a function that leaves a partition unread fails, with $format") {
+    test(s"a function that leaves a partition unread fails the batch, with $format") {
       def readOne(batch: DataFrame): Unit = {
         val rows = batch.asInstanceOf[ClassicDataFrame].queryExecution.toRdd
         rows.sparkContext.runJob(rows, (rows: Iterator[InternalRow]) => rows.size, Seq(0))
@@ -54,7 +54,7 @@ class CommitChecksSuite extends TimedStreams {
       }
     }
 
-    test(s"a function that reads all goes on from batch to batch, with $format") {
+    test(s"a function that reads all partitions commits each batch, with $format") {
       var came = Set.empty[Int]
       def readAll(batch: DataFrame): Unit = came ++= batch.collect().map(_.getInt(0))
       withSQLConf("spark.sql.streamJoin.stateFormat" -> format) {
@@ -67,7 +67,7 @@ class CommitChecksSuite extends TimedStreams {
   }
 
   test(
-    "of a query with another sink nobody asks for commits; of one that is not known they are told"
+    "commits are checked for foreachBatch and unknown queries, but not for other sinks"
   ) {
     batches(_.format("noop"))(query => assert(!CommitChecks.ofRun(query.runId, spark)))
     assert(CommitChecks.ofRun(UUID.randomUUID, spark))

@@ -11,15 +11,15 @@ class HadoopSettingsSuite extends SparkFunSuite with SharedSparkSession {
 
   private val Setting = "streamjoin.test.secret"
 
-  test("settings are handed out once while they stay as they are") {
+  test("unchanged settings are broadcast once for a run") {
     assert(HadoopSettings.broadcast(spark, run) eq HadoopSettings.broadcast(spark, run))
   }
 
-  test("another run has its own") {
+  test("another run has a separate broadcast") {
     assert(HadoopSettings.broadcast(spark, run) ne HadoopSettings.broadcast(spark, UUID.randomUUID))
   }
 
-  test("what has changed since is handed out, wherever it was set") {
+  test("changed settings of Hadoop or the session are broadcast again") {
     val hadoop = spark.sparkContext.hadoopConfiguration
     val before = HadoopSettings.broadcast(spark, run)
     hadoop.set(Setting, "new")

@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 
 import io.streamjoin.PythonApi
 
-/** A batch is one job, and its watermarks are those of its own rows, however the inputs reach the join. */
+/** A batch is one job and uses the watermarks of its own rows, with each kind of exchange. */
 class JobsOfABatchSuite extends TimedStreams {
   import testImplicits._
 
@@ -21,8 +21,8 @@ class JobsOfABatchSuite extends TimedStreams {
     s"$b.t BETWEEN $a.t AND $a.t + INTERVAL '1' HOUR"
 
   /**
-   * Runs batches; gives what came out of each, and how many jobs it was. All inputs of one are there before
-   * the query goes on, or it would be two.
+   * Runs batches. Returns the output and the number of jobs of each. The query starts after all
+   * inputs of a batch are added, otherwise it would run two batches.
    */
   private def came(joined: DataFrame, batches: Seq[() => Unit]): Seq[(Set[Row], Int)] = {
     val jobs = new AtomicInteger
@@ -59,7 +59,7 @@ class JobsOfABatchSuite extends TimedStreams {
         joined,
         Seq(
           () => { a.addData(1 -> at(0), 2 -> at(1)); b.addData(1 -> at(30)); () },
-          // the batch's own rows free what is left of the first
+          // the rows of this batch evict the remaining rows of the first
           () => { a.addData(3 -> at(200)); b.addData(3 -> at(210)); () }
         )
       )
@@ -67,7 +67,7 @@ class JobsOfABatchSuite extends TimedStreams {
   }
 
   for (shared <- Seq(true, false))
-    test(s"by key, ${if (shared) "both inputs in one shuffle" else "each in its own"}") {
+    test(s"a join by key is one job, ${if (shared) "with one shuffle" else "with two shuffles"}") {
       withSQLConf("spark.sql.streamJoin.streamExchange" -> shared.toString) {
         both(s"a.id = b.id AND ${within("a", "b")}", "left") { found =>
           assert(found == Seq((Set(Row(1, 1)), 1), (Set(Row(2, null), Row(3, 3)), 1)))
@@ -75,7 +75,7 @@ class JobsOfABatchSuite extends TimedStreams {
       }
     }
 
-  test("what tasks go by is the same from batch to batch") {
+  test("the task plan of an event-time join is equal in each batch") {
     val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
     val on = s"a.id = b.id AND ${within("a", "b")} AND a.id + b.id > 0"
     val query = join(input("a", a), input("b", b), on, "full").selectExpr("a.id", "b.t")
@@ -93,7 +93,7 @@ class JobsOfABatchSuite extends TimedStreams {
   }
 
   for (buckets <- Seq(true, false))
-    test(s"without an equality, ${if (buckets) "by time" else "one input read by every task"}") {
+    test(s"a keyless join is one job, ${if (buckets) "by time bucket" else "with a broadcast"}") {
       withSQLConf("spark.sql.streamJoin.timeBuckets" -> buckets.toString) {
         both(within("a", "b"), "left") { found =>
           assert(found == Seq((Set(Row(1, 1), Row(2, 1)), 1), (Set(Row(3, 3)), 1)))
@@ -102,7 +102,7 @@ class JobsOfABatchSuite extends TimedStreams {
     }
 
   for (own <- Seq(true, false))
-    test(s"an input with two readers, in ${if (own) "the project's" else "Spark's"} exchange") {
+    test(s"a self-join is correct with ${if (own) "the project's" else "Spark's"} exchange") {
       withSQLConf("spark.sql.streamJoin.streamExchange" -> own.toString) {
         val rows = MemoryStream[(Int, Timestamp)]
         val both = input("a", rows)
@@ -119,7 +119,7 @@ class JobsOfABatchSuite extends TimedStreams {
       }
     }
 
-  test("an input that brings nothing") {
+  test("a batch in which one input has no rows is one job") {
     val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
     val on = s"a.id = b.id AND ${within("a", "b")}"
     val joined = join(input("a", a), input("b", b), on, "left").selectExpr("a.id", "b.id")
@@ -130,7 +130,7 @@ class JobsOfABatchSuite extends TimedStreams {
     assert(found == Seq((Set.empty, 1), (Set(Row(1, null)), 1)))
   }
 
-  test("a chain by one key, in which nothing is shuffled between the joins, and one by another") {
+  test("a chain of two joins is one job, by one key and by two keys") {
     for (key <- Seq("a.id", "b.id + 1")) {
       val rows = Seq.fill(3)(MemoryStream[(Int, Timestamp)])
       val lower =

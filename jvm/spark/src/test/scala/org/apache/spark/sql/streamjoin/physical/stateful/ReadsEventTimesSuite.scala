@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** Event times are noted in the code that Spark generates as they are without it. */
+/** Event times are recorded equally with and without generated code. */
 class ReadsEventTimesSuite extends AnalysisSession {
 
   /** Numbers 0 to 9 as a time, NULL below 2. */
@@ -34,7 +34,7 @@ class ReadsEventTimesSuite extends AnalysisSession {
   private def numbers(plan: SparkPlan): Seq[Long] =
     plan.execute().map(_.getLong(0)).collect().toSeq
 
-  /** With generated code, and without; of a node in it, what it has noted. */
+  /** Runs a node without and with generated code, and checks its rows and what it recorded. */
   private def both[N <: SparkPlan](make: => N)(check: (Seq[Long], N) => Unit): Unit = {
     val alone = make
     check(numbers(alone), alone)
@@ -55,7 +55,9 @@ class ReadsEventTimesSuite extends AnalysisSession {
       TimestampNTZType -> 1000000L
     )
   )
-    test(s"rows too far ahead move nothing, and are dropped or kept: ${dataType.sql}") {
+    test(
+      s"rows too far ahead do not raise the largest time, and are dropped or kept: ${dataType.sql}"
+    ) {
       for (rejects <- Seq(true, false))
         both(imposed(times(dataType), 6 * unit, rejects)) { (rows, node) =>
           assert(rows == (0L to (if (rejects) 6L else 9L)))
@@ -63,7 +65,7 @@ class ReadsEventTimesSuite extends AnalysisSession {
         }
     }
 
-  test("Spark's own watermark is that of the rows that are believed, in one loop with the order") {
+  test("Spark's watermark is capped by max_ahead, in one generated stage with the order") {
     def believed(below: SparkPlan) = new CappedWatermarkExec(
       UUID.randomUUID(),
       below.output.last,
@@ -78,7 +80,7 @@ class ReadsEventTimesSuite extends AnalysisSession {
     }
   }
 
-  test("rows that are there already are looked at as they are") {
+  test("the order over a node without code generation is not wrapped in a generated stage") {
     val node = imposed(CoalesceExec(1, times(LongType)), 100, rejects = true)
     val plan = CollapseCodegenStages()(node)
     assert(plan.isInstanceOf[ImposeOrderExec] && numbers(plan) == (0L to 9L))

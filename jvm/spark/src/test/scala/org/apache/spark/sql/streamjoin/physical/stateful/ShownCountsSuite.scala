@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 
 import io.streamjoin.PythonApi
 
-/** What is to be seen of a batch: in Spark's user interface, in the progress, in the explain of the query. */
+/** The metrics of a batch in Spark's user interface, in the progress and in `explain`. */
 class ShownCountsSuite extends TimedStreams {
   import testImplicits._
 
@@ -32,7 +32,7 @@ class ShownCountsSuite extends TimedStreams {
       case j: StreamJoinExec => j
     }.head
 
-  /** Of the join in the last batch, by name. */
+  /** The metrics of the join in the last batch, by name. */
   private def inUserInterface(query: StreamingQuery): Map[String, String] = {
     spark.sparkContext.listenerBus.waitUntilEmpty()
     val store = spark.sharedState.statusStore
@@ -47,10 +47,10 @@ class ShownCountsSuite extends TimedStreams {
       .getOrElse(Map.empty)
   }
 
-  test("the sums over all tasks, as the progress has them") {
+  test("the user interface shows the sums over all tasks, equal to the progress") {
     val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
     withTempDir { folder =>
-      // before the query goes on, or it would be two batches
+      // added before the query starts, otherwise it would run two batches
       a.addData((1 to 40).map(_ -> at(0)))
       b.addData((1 to 30).map(_ -> at(5)))
       val query = started(a, b, folder.getCanonicalPath, "1 minute")
@@ -68,9 +68,9 @@ class ShownCountsSuite extends TimedStreams {
     }
   }
 
-  test("explain of a running query is of its last batch, and after a restart of its new lag") {
+  test("explain of a running query shows its last batch, and after a restart the new lag") {
     val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
-    def said(query: StreamingQuery) = {
+    def explained(query: StreamingQuery) = {
       val lines = join(query).innerChildren.map(_.simpleString(100))
       lines.collectFirst { case Seen(rows, lag) => rows.toInt -> lag }
     }
@@ -80,12 +80,12 @@ class ShownCountsSuite extends TimedStreams {
         try batches.flatMap { add =>
             add()
             query.processAllAvailable()
-            said(query)
+            explained(query)
           }
         finally query.stop()
       }
       val first = run("1 minute")(
-        // nothing is known before the first batch of which its rows could be behind
+        // the first batch has no earlier rows to be behind
         () => { a.addData(1 -> at(10), 1 -> at(11)); () },
         () => { a.addData(1 -> at(10), 1 -> at(11)); () },
         () => { a.addData(1 -> at(10), 1 -> at(11), 1 -> at(12)); () }

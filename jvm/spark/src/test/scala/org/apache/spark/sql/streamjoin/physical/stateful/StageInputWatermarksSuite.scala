@@ -4,7 +4,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What a task gets of a batch, by when it was written. */
+/** The watermarks that a task receives, by the time of its serialization. */
 class StageInputWatermarksSuite extends AnyFunSuite {
 
   private val brought = BatchArrivals(Seq(7L), None, batchTimeMs = 1L)
@@ -16,12 +16,12 @@ class StageInputWatermarksSuite extends AnyFunSuite {
       .asInstanceOf[StageInputWatermarks]
   }
 
-  test("a task that was written before its inputs were read fails") {
+  test("a task serialized before its inputs were read fails") {
     val early = inTask(new StageInputWatermarks(() => None))
     assert(intercept[IllegalStateException](early()).getMessage.contains("had been read"))
   }
 
-  test("what came between two writings is told, and does not change after") {
+  test("a task gets the watermarks at its serialization, which do not change afterwards") {
     var come = Option.empty[BatchArrivals]
     val awaited = new StageInputWatermarks(() => come)
     val early = inTask(awaited)
@@ -32,7 +32,7 @@ class StageInputWatermarksSuite extends AnyFunSuite {
     intercept[IllegalStateException](early())
   }
 
-  test("what has been told can be written once more where it was told") {
+  test("received watermarks can be serialized again by the receiver") {
     val first = inTask(new StageInputWatermarks(() => Some(brought)))
     assert(inTask(first)() == brought)
   }

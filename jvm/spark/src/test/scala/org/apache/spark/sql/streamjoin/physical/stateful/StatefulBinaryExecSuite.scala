@@ -19,7 +19,7 @@ class StatefulBinaryExecSuite extends SparkFunSuite with SharedSparkSession {
   private lazy val right = LocalTableScanExec(Nil, Nil, None)
   private lazy val inner = new Both(left, right, BatchInfo(), "inner")
 
-  test("operators are equal if all their own arguments are") {
+  test("operators are equal if all their arguments are equal") {
     val same = new Both(left, right, BatchInfo(), "inner")
     assert(inner == same && inner.hashCode == same.hashCode)
     assert(inner != new Both(left, right, BatchInfo(), "left"))
@@ -27,7 +27,7 @@ class StatefulBinaryExecSuite extends SparkFunSuite with SharedSparkSession {
     assert(inner != new Both(left, inner, BatchInfo(), "inner"))
   }
 
-  test("a rule may change what the parent knows nothing of") {
+  test("a rule can change arguments of a subclass") {
     val changed = inner.transform { case b: Both => new Both(left, right, b.batch, "left") }
     assert(changed.asInstanceOf[Both].how == "left")
   }

@@ -8,14 +8,14 @@ import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.sql.test.SharedSparkSession
 import org.apache.spark.{SparkException, SparkFunSuite}
 
-/** How often a program is made ready, and for whom. */
+/** How often a task plan is initialized, and which task gets it. */
 class TaskPlanSuite extends SparkFunSuite with SharedSparkSession {
   import TaskPlanSuite._
 
   private def info(run: UUID): StatefulOperatorStateInfo =
     StatefulOperatorStateInfo("checkpoint", run, 0, 0, 1, None, None)
 
-  /** What the task of a batch got, by the number under which it was made ready. */
+  /** Runs a batch. Returns the numbers of the initialized plans that its task got. */
   private def batch(run: UUID, word: String, asks: Int = 1, fails: Boolean = false): Seq[Int] = {
     val program = TaskPlanHandle.of(info(run), spark.sparkContext, Word(word))
     spark.sparkContext
@@ -30,7 +30,7 @@ class TaskPlanSuite extends SparkFunSuite with SharedSparkSession {
       .head
   }
 
-  test("a program is made ready once while it stays as it is, and anew when it has changed") {
+  test("an unchanged task plan is initialized once, a changed one again") {
     val run = UUID.randomUUID
     val first = batch(run, "a")
     assert(batch(run, "a") == first && batch(run, "a") == first)
@@ -39,25 +39,25 @@ class TaskPlanSuite extends SparkFunSuite with SharedSparkSession {
     assert(!Seq(first, changed).contains(batch(run, "a")))
   }
 
-  test("another run has its own") {
+  test("another run has a separate task plan") {
     val run = UUID.randomUUID
     assert(batch(run, "a") != batch(UUID.randomUUID, "a"))
   }
 
-  test("who asks twice in a task gets two, and both are there for the next one") {
+  test("two requests in a task get two plans, which the next task reuses") {
     val run = UUID.randomUUID
     val two = batch(run, "a", asks = 2)
     assert(two.distinct.length == 2 && batch(run, "a", asks = 2).toSet == two.toSet)
   }
 
-  test("what a failed task had is not used again") {
+  test("the plan of a failed task is not reused") {
     val run = UUID.randomUUID
     val first = batch(run, "a")
     intercept[SparkException](batch(run, "a", fails = true))
     assert(batch(run, "a") != first)
   }
 
-  test("a task that ends after its run keeps nothing of the run") {
+  test("a task that ends after its run leaves no run scope") {
     val run = UUID.randomUUID
     val program = TaskPlanHandle.of(info(run), spark.sparkContext, Word("a"))
     spark.sparkContext.parallelize(Seq(1), 1).foreach { _ =>
@@ -67,7 +67,7 @@ class TaskPlanSuite extends SparkFunSuite with SharedSparkSession {
     assert(RunScope.find(run).isEmpty)
   }
 
-  test("what is idle has forgotten the rows of its task") {
+  test("an idle plan has released the rows of its task") {
     val run = UUID.randomUUID
     val before = forgotten.get
     batch(run, "a", asks = 2)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streaming.StreamTest
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
-/** Streams in memory of rows with a time, in a session with two partitions. */
+/** Memory streams of rows with a time, in a session with two partitions. */
 private[stateful] trait TimedStreams extends StreamTest {
 
   override protected def sparkConf: SparkConf = super.sparkConf
