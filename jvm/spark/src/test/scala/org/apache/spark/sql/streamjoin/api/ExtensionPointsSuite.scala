@@ -7,7 +7,7 @@ import scala.util.Using
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The extension's documentation lists the rules as they are registered: all of them, stage by stage, in order. */
+/** The documentation of the extension lists all registered rules by stage and in order. */
 class ExtensionPointsSuite extends AnyFunSuite {
 
   private val sources = Paths.get("src", "main", "scala")
@@ -34,7 +34,7 @@ class ExtensionPointsSuite extends AnyFunSuite {
     }.toMap
   }
 
-  /** Those that stand in a list. */
+  /** The check rules, which are registered as a list. */
   private def checks(text: String): Seq[String] =
     "(?m)^    ([A-Z][\\w.]*)(?:\\(session\\))?,?$".r
       .findAllMatchIn(text.substring(text.indexOf("def checks(")))
@@ -60,12 +60,13 @@ class ExtensionPointsSuite extends AnyFunSuite {
 
   private def plain(name: String): String = name.stripSuffix(".around").stripSuffix(".")
 
-  for ((stage, _) <- stages) test(stage) {
-    assert(registered(stage).nonEmpty)
-    assert(listed(stage) == registered(stage))
-  }
+  for ((stage, _) <- stages)
+    test(s"the documentation lists the rules of a stage in order: $stage") {
+      assert(registered(stage).nonEmpty)
+      assert(listed(stage) == registered(stage))
+    }
 
-  test("each rule is tested alone, in a suite that names it") {
+  test("each rule is named in a test suite") {
     val suites = Using.resource(Files.walk(Paths.get("src", "test", "scala"))) { paths =>
       paths.iterator.asScala
         .filter(path => path.toString.endsWith("Suite.scala"))

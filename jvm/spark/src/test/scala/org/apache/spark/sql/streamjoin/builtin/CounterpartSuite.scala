@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
 
-/** In the place of tests of Spark's that give other rows here: the same steps, and our rows. */
+/** Replaces Spark's tests that give other rows here: the same steps, with this project's rows. */
 class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
 
   import testImplicits._
@@ -19,7 +19,7 @@ class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
       .select(col(s"${side}Key"), timestamp_seconds($"time") as s"${side}Time")
       .withWatermark(s"${side}Time", lag)
 
-  test("two side conditions: a row is late by the watermark of its own column") {
+  test("two side conditions: the watermark of a row's own column decides whether it is late") {
     val (leftInput, rightInput) = (MemoryStream[(Int, Int)], MemoryStream[(Int, Int)])
     val joined = keyed(leftInput, "left", "20 seconds")
       .join(
@@ -38,7 +38,7 @@ class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
       assertNumStateRows(total = 7, updated = 7),
       AddData(rightInput, (1, 60)),
       CheckNewAnswer(),
-      // left watermark 66 - 20 = 46: of right rows all below 41 go; right watermark 60 - 30 = 30
+      // left watermark 66 - 20 = 46: evicts right rows below 41; right watermark 60 - 30 = 30
       AddData(leftInput, (1, 49), (1, 50), (1, 65), (1, 66)),
       CheckNewAnswer((1, 50, 60), (1, 65, 60)),
       assertNumStateRows(total = 6, updated = 5),
@@ -46,7 +46,7 @@ class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
       AddData(leftInput, (1, 30), (1, 31), (1, 46)),
       CheckNewAnswer(),
       assertNumStateRows(total = 7, updated = 1, droppedByWatermark = 2),
-      // right watermark 80 - 30 = 50: the left row 20, below 40, goes
+      // right watermark 80 - 30 = 50: evicts the left row 20, which is below 40
       AddData(rightInput, (1, 80)),
       CheckNewAnswer(),
       assertNumStateRows(total = 7, updated = 1),
@@ -63,7 +63,7 @@ class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
     )
   )
     test(
-      s"$joinType with watermark range condition: unmatched as soon as the left input proves it"
+      s"$joinType with watermark range condition: the left watermark emits unmatched right rows"
     ) {
       val (leftInput, rightInput, joined) = setupJoinWithRangeCondition(joinType)
       testStream(joined)(
@@ -74,7 +74,7 @@ class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
         AddData(rightInput, (1, 11)),
         CheckNewAnswer(),
         assertNumStateRows(total = 5, updated = 5),
-        // left watermark 30 - 10 = 20: no left row can be met any more by a right one below 15
+        // left watermark 30 - 10 = 20: a right row below 15 matches no future left row
         AddData(leftInput, (1, 7), (1, 30)),
         CheckNewAnswer(Row(1, 1, 7, 10), Row(1, 1, 7, 11), Row(null, 2, null, 5)),
         assertNumStateRows(total = 4, updated = 2),
@@ -84,7 +84,9 @@ class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
       )
     }
 
-  test("SPARK-38684: rows of one key that come and go in one batch, and come out in it") {
+  test(
+    "SPARK-38684: unmatched rows of one key are evicted and emitted in the batch they arrive in"
+  ) {
     val (leftInput, rightInput) =
       (MemoryStream[(Timestamp, String, String)], MemoryStream[(Timestamp, String, String)])
     def input(stream: MemoryStream[(Timestamp, String, String)]) = stream

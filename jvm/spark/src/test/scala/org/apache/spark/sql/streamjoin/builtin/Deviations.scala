@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.builtin
 
-/** The numbers that Spark's tests expect of the state after a step, one for each operator. */
+/** The state row counts that Spark's tests expect after a step, for each operator. */
 private[builtin] final case class StateRows(
     total: Seq[Long],
     updated: Seq[Long],
@@ -8,20 +8,20 @@ private[builtin] final case class StateRows(
     removed: Option[Seq[Long]]
 )
 
-/** How a test of Spark's differs here; the reasons: `tests/peers/spark-join-suites.md`. */
+/** How a test of Spark differs here. `tests/peers/spark-join-suites.md` gives the reasons. */
 private[builtin] sealed trait Deviation {
   def test: String
 }
 
 private[builtin] object Deviation {
 
-  /** The join stays Spark's, and all is as it was. */
+  /** The join stays Spark's, and the test is unchanged. */
   final case class StaysSparks(test: String) extends Deviation
 
-  /** The same rows from other numbers of state rows: ours instead of Spark's, where they differ. */
+  /** The same rows with other state row counts. The map replaces Spark's counts. */
   final case class OtherCounts(test: String, counts: Map[StateRows, StateRows]) extends Deviation
 
-  /** The test fails, with this in its message; there is one of ours in its place. */
+  /** The test fails with this text in its message. A test of [[CounterpartSuite]] replaces it. */
   final case class OtherRows(test: String, failsWith: String) extends Deviation
 }
 

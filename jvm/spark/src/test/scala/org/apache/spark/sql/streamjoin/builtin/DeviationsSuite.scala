@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The list of deviations, the page about them, and Spark's suites speak of the same tests. */
+/** The list of deviations, its page and Spark's suites name the same tests. */
 class DeviationsSuite extends AnyFunSuite {
 
   private val suites =
@@ -15,7 +15,7 @@ class DeviationsSuite extends AnyFunSuite {
       new SparkLeftSemiJoinSuite
     )
 
-  /** The first column of each table, by the heading above it. */
+  /** The first column of each table, by heading. */
   private lazy val page: Map[String, Seq[String]] = {
     val file = Iterator
       .iterate(Path.of("").toAbsolutePath)(_.getParent)
@@ -35,19 +35,19 @@ class DeviationsSuite extends AnyFunSuite {
       Seq("Append", "Update").map(name.stripSuffix("Append, Update") + _)
     } else Seq(name)
 
-  test("each deviation is one of a test of Spark's") {
+  test("each deviation names a test of Spark, and each only once") {
     val tests = suites.map(_.sparksTests).reduce(_ ++ _)
     assert(Deviations.all.map(_.test).filterNot(tests) === Nil)
     assert(Deviations.all.map(_.test).distinct.size === Deviations.all.size)
   }
 
-  test("the page has each deviation under its heading, and no other") {
+  test("the page lists exactly the deviations of each kind under its heading") {
     assert(page("Joins that stay Spark's").sorted === Deviations.staySparks.map(_.test).sorted)
     assert(page("Other counts of state rows").sorted === Deviations.otherCounts.map(_.test).sorted)
     assert(page("Other rows").sorted === Deviations.otherRows.map(_.test).sorted)
   }
 
-  test("the page says how many tests there are") {
+  test("the page states the number of unchanged tests and of all tests") {
     val tests = suites.map(_.sparksTests.size).sum
     val asTheyAre = tests - Deviations.all.size
     assert(page.contains(s"As they are: $asTheyAre of $tests"))

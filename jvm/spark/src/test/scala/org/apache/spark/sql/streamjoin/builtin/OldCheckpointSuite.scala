@@ -9,7 +9,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.{SparkConf, SparkThrowable}
 import org.apache.spark.sql.streaming.StreamingJoinSuite
 
-/** Checkpoints of Spark's own join, from versions that did not write down whose a state is. */
+/** Checkpoints of Spark's join, from versions that do not record the operator of a state. */
 class OldCheckpointSuite extends StreamingJoinSuite {
 
   override protected def testMode: Mode = Mode.WithVCF

@@ -10,11 +10,11 @@ import org.apache.spark.SparkConf
 import org.apache.spark.sql.streaming.StreamingJoinSuite
 
 /**
- * Runs a suite of Spark's with `spark.sql.streamJoin.replaceBuiltin`. Each test must give what Spark's
- * own join gives, on this project's operator, unless it is among the [[Deviations]].
+ * Runs a suite of Spark with `spark.sql.streamJoin.replaceBuiltin`. Each test must give the rows of
+ * Spark's join, on this project's operator, unless it is one of the [[Deviations]].
  *
- * Spark runs each test with several settings of its state; the operator brings its own, so once is
- * enough.
+ * Spark runs each test with several state settings. This project's operator has its own state, so
+ * one run is enough.
  */
 trait OnStreamJoin extends StreamingJoinSuite {
 
@@ -50,7 +50,7 @@ trait OnStreamJoin extends StreamingJoinSuite {
     }
   }
 
-  /** A test that passes after all deviates no more: it must go from the list. */
+  /** Fails if the test passes: it then has to be removed from the list. */
   private def fails(deviation: Deviation.OtherRows, body: => Any): Unit = {
     val message = intercept[Exception](body) match {
       case e: TestFailedException => e.getMessage()
@@ -71,7 +71,7 @@ trait OnStreamJoin extends StreamingJoinSuite {
       case _                              => theirs
     }
     Deviations.of(running) match {
-      // what such a test is here for are its rows
+      // such a test only checks rows
       case Some(_: Deviation.OtherRows) => AssertOnQuery(_ => true)
       case _ =>
         super.assertNumStateRows(ours.total, ours.updated, ours.dropped, ours.removed)

@@ -15,7 +15,7 @@ import org.apache.spark.sql.streamjoin.StreamJoinConf
 
 import io.streamjoin.StreamJoinExtensions
 
-/** A session in which every join of streams that may be this project's is. */
+/** A session that replaces every stream join that this project supports. */
 private[builtin] object ReplacingSession {
   def conf(base: SparkConf): SparkConf = base
     .set(
@@ -26,7 +26,7 @@ private[builtin] object ReplacingSession {
     .set(SQLConf.SHUFFLE_PARTITIONS.key, "3")
 }
 
-/** Notes by which operators the joins of streams are run. */
+/** Records the operators that run the stream joins. */
 class PlannedJoins extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit =
     extensions.injectColumnar { _ =>

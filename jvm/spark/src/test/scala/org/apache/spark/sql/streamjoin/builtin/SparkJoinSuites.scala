@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.builtin
 import org.apache.spark.sql.streaming._
 
 /*
- * Spark's own tests of its joins of streams, on this project's operator.
+ * Spark's tests of its stream joins, on this project's operator.
  */
 
 class SparkInnerJoinSuite extends StreamingInnerJoinBase with OnStreamJoin

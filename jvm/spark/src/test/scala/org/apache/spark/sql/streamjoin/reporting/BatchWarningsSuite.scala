@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.BySide
 
-/** What is told of batches that lose rows, or hold them, without an error. */
+/** Warnings about batches that drop late rows, or buffer rows without output. */
 class BatchWarningsSuite extends AnyFunSuite {
 
   private def report(batch: Long, metrics: (String, Long)*): JoinReport =
@@ -16,32 +16,32 @@ class BatchWarningsSuite extends AnyFunSuite {
   private val names =
     DisplayNames(BySide("o", "the right input"), Map("ot" -> "o.ot", "dt" -> "d.dt"))
 
-  private def only(said: Seq[String]): String = {
-    assert(said.length == 1)
-    said.head
+  private def only(warning: Seq[String]): String = {
+    assert(warning.length == 1)
+    warning.head
   }
 
-  test("an input of which half is late, once") {
+  test("warns once of an input with many rows of which at least half are late") {
     val warnings = new BatchWarnings
     assert(warnings.of(report(0, "lateRowsLeft" -> 9L, "inputRowsLeft" -> 9L)).isEmpty)
     assert(warnings.of(report(1, "lateRowsLeft" -> 20L, "inputRowsLeft" -> 60L)).isEmpty)
-    val said = only(warnings.of(report(2, "lateRowsLeft" -> 60L, "inputRowsLeft" -> 60L)))
+    val warning = only(warnings.of(report(2, "lateRowsLeft" -> 60L, "inputRowsLeft" -> 60L)))
     assert(
-      said.startsWith("Query orders, join 0, batch 2: 60 of 60 rows of the left input are late.")
+      warning.startsWith("Query orders, join 0, batch 2: 60 of 60 rows of the left input are late.")
     )
     assert(warnings.of(report(3, "lateRowsLeft" -> 60L, "inputRowsLeft" -> 60L)).isEmpty)
     assert(warnings.of(report(4, "lateRowsRight" -> 30L, "inputRowsRight" -> 60L)).length == 1)
   }
 
-  test("a watermark after the clock") {
+  test("warns once of a watermark that is far ahead of the clock") {
     val warnings = new BatchWarnings
     assert(warnings.of(report(0, "delay.dt" -> -3600000L)).isEmpty)
-    val said = only(warnings.of(report(1, "delay.dt" -> -7200000L, "delay.ot" -> 60000L)))
-    assert(said.contains("the watermark of dt is 2 hours after the clock"))
+    val warning = only(warnings.of(report(1, "delay.dt" -> -7200000L, "delay.ot" -> 60000L)))
+    assert(warning.contains("the watermark of dt is 2 hours after the clock"))
     assert(warnings.of(report(2, "delay.dt" -> -7200000L)).isEmpty)
   }
 
-  test("a watermark that stands while others move and rows wait") {
+  test("warns once of a watermark that stands still while others rise and rows are buffered") {
     val warnings = new BatchWarnings
     def batch(n: Int, waiting: Long = 5L) = warnings.of(
       report(
@@ -53,24 +53,30 @@ class BatchWarningsSuite extends AnyFunSuite {
     )
     for (n <- 0 until BatchWarnings.Batches) assert(batch(n).isEmpty)
     assert(batch(BatchWarnings.Batches, waiting = 0).isEmpty)
-    val said = only(batch(BatchWarnings.Batches + 1))
+    val warning = only(batch(BatchWarnings.Batches + 1))
     assert(
-      said.contains(
+      warning.contains(
         "the watermark of dt has not moved in 10 batches in which others did, and the join buffers 5"
       )
     )
     assert(batch(BatchWarnings.Batches + 2).isEmpty)
   }
 
-  test("in the words of the query, where they are known") {
-    def said(metrics: (String, Long)*) =
+  test("a warning uses the display names of the query if they are known") {
+    def warning(metrics: (String, Long)*) =
       only(new BatchWarnings().of(report(0, metrics: _*).copy(names = names)))
-    assert(said("lateRowsLeft" -> 60L, "inputRowsLeft" -> 60L).contains("60 of 60 rows of o are"))
-    assert(said("lateRowsRight" -> 60L, "inputRowsRight" -> 60L).contains("of the right input are"))
-    assert(said("delay.dt" -> -7200000L).contains("the watermark of d.dt is 2 hours after"))
+    assert(warning(
+      "lateRowsLeft" -> 60L,
+      "inputRowsLeft" -> 60L
+    ).contains("60 of 60 rows of o are"))
+    assert(warning(
+      "lateRowsRight" -> 60L,
+      "inputRowsRight" -> 60L
+    ).contains("of the right input are"))
+    assert(warning("delay.dt" -> -7200000L).contains("the watermark of d.dt is 2 hours after"))
   }
 
-  test("watermarks that all stand are no cause") {
+  test("does not warn if no watermark rises") {
     val warnings = new BatchWarnings
     val still = Seq("watermark.ot" -> 1L, "watermark.dt" -> 7L, "bufferedRowsLeft" -> 5L)
     assert((0 to 50).flatMap(n => warnings.of(report(n.toLong, still: _*))).isEmpty)

@@ -14,7 +14,7 @@ import org.apache.spark.sql.streaming.{StreamTest, StreamingQuery}
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
-/** The driver's log and Spark's metrics system, of queries that run. */
+/** The driver's log and Spark's metrics system for running queries. */
 class JoinListenerSuite extends StreamTest {
   import testImplicits._
 
@@ -73,8 +73,8 @@ class JoinListenerSuite extends StreamTest {
       }
     }.toMap
 
-  test("rows that are late, and a watermark after the clock, are told once a query") {
-    val said = logged {
+  test("the log warns once for each query of late rows and of a watermark ahead of the clock") {
+    val warnings = logged {
       running() { (query, o, d) =>
         o.addData(1 -> Timestamp.from(Instant.now.plusSeconds(864000)))
         batch(query)
@@ -85,14 +85,14 @@ class JoinListenerSuite extends StreamTest {
         }
       }
     }
-    assert(said.count(_.contains("20 of 20 rows of o are late")) == 1)
-    assert(said.count(_.contains("the watermark of o.ot is ")) == 1)
-    assert(said.distinct.length == said.length)
-    assert(said.forall(_.startsWith("Query orders, join 0, batch ")))
+    assert(warnings.count(_.contains("20 of 20 rows of o are late")) == 1)
+    assert(warnings.count(_.contains("the watermark of o.ot is ")) == 1)
+    assert(warnings.distinct.length == warnings.length)
+    assert(warnings.forall(_.startsWith("Query orders, join 0, batch ")))
   }
 
   test(
-    "a trigger that found nothing is no batch: neither does it count, nor does the next one not"
+    "a trigger without data does not change the counters, and the next batch is counted"
   ) {
     withSQLConf("spark.sql.streaming.noDataProgressEventInterval" -> "0") {
       running() { (query, o, d) =>
@@ -110,7 +110,7 @@ class JoinListenerSuite extends StreamTest {
     }
   }
 
-  test("the figures of a join are in Spark's metrics system while its query runs") {
+  test("the metrics system has the metrics of a join while its query runs") {
     running() { (query, o, d) =>
       o.addData((1 to 20).map(n => n -> at(n)))
       d.addData((1 to 20).map(n => n -> at(n)))
@@ -128,7 +128,7 @@ class JoinListenerSuite extends StreamTest {
     assert(figures.isEmpty)
   }
 
-  test("the figures of a query stay where one ends whose name begins its own") {
+  test("the metrics of a query stay when a query whose name is a prefix of its name ends") {
     val system = SparkEnv.get.metricsSystem
     val field = system.getClass.getDeclaredField("registry")
     field.setAccessible(true)

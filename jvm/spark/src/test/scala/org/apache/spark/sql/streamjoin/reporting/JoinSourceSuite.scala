@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.BySide
 
-/** Figures over batches: what there is, and what was done. */
+/** Metrics over batches: the last value of a gauge, the sum of a counter. */
 class JoinSourceSuite extends AnyFunSuite {
 
   private val source = new JoinSource("orders")
@@ -19,7 +19,7 @@ class JoinSourceSuite extends AnyFunSuite {
       name -> gauge.getValue
     }.toMap
 
-  test("readings are those of the last batch, counts are summed") {
+  test("gauges have the value of the last batch, counters are summed") {
     for (batch <- 0L to 2L) source.add(
       JoinReport(
         "orders",
@@ -41,7 +41,7 @@ class JoinSourceSuite extends AnyFunSuite {
     )
   }
 
-  test("an anti join is marked, and the aliases of the inputs are in the name of a figure") {
+  test("an anti join sets unmatchedOnly, and a metric name contains the aliases of the inputs") {
     def about(left: String, right: String, unmatchedOnly: Boolean): Set[String] = {
       val names = DisplayNames(BySide(left, right), Map.empty, unmatchedOnly)
       val own = new JoinSource("orders")

@@ -30,7 +30,7 @@ class MergedNumbersSuite extends AnyFunSuite {
     )
   }
 
-  test("a watermark is equal in all partitions") {
+  test("the merge finds a watermark, limit or clock that differs between partitions") {
     val equal = merged(Routing.ByKey, Map("watermark.0" -> 5L), Map("watermark.0" -> 5L))
     assert(equal.different == Nil)
     assert(equal.of(0) == Map("watermark.0" -> 5L))
@@ -39,7 +39,7 @@ class MergedNumbersSuite extends AnyFunSuite {
     assert(merged(Routing.ByKey, Map("clock" -> 5L), Map.empty).different == Seq("clock"))
   }
 
-  test("the disorder of a column is added up in the first partition") {
+  test("the disorder counts of a column are summed in the first partition") {
     val sum = merged(
       Routing.ByKey,
       Map("d0.has0" -> 1L, "d0.0" -> 5L, "d0.most" -> 7L),
@@ -50,13 +50,13 @@ class MergedNumbersSuite extends AnyFunSuite {
     assert(sum.of(2) == Map.empty)
   }
 
-  test("that of an input that is in all partitions counts once") {
+  test("the disorder of a broadcast input counts once") {
     val copies = Map("d0.0" -> 5L, "d1.0" -> 5L)
     val sum = merged(Routing.Broadcast(Side.Left), copies, copies)
     assert(sum.of(0) == Map("d0.0" -> 10L, "d1.0" -> 5L))
   }
 
-  test("the latest times are those of the rows of the new partition") {
+  test("the latest times are those of the rows in the new partition") {
     val times = merged(Routing.ByKey, Map("latest.0" -> 99L))
     assert(times.of(1) == Map("latest.0" -> 10L, "latest.1" -> 20L))
     assert(times.of(0) == Map.empty)

@@ -6,14 +6,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class PulledSuite extends AnyFunSuite {
 
-  test("it returns what the action passes") {
+  test("the iterator returns the values that the action passes") {
     val numbers = new Pulled[Int](pass => (1 to 1000).foreach(pass))
     assert(numbers.toSeq == (1 to 1000))
     assert(!numbers.hasNext)
     numbers.close()
   }
 
-  test("it throws what the action throws, after what it has passed") {
+  test("the iterator throws the exception of the action after the passed values") {
     val numbers = new Pulled[Int](pass => {
       pass(1)
       throw new IllegalStateException("failed")
@@ -23,7 +23,7 @@ class PulledSuite extends AnyFunSuite {
     numbers.close()
   }
 
-  test("a close ends the action") {
+  test("close ends the action") {
     val ended = new CountDownLatch(1)
     val numbers = new Pulled[Int](pass =>
       try Iterator.from(1).foreach(pass)

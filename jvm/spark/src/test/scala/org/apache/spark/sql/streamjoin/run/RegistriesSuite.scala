@@ -6,13 +6,13 @@ import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What a process keeps outside of objects that somebody owns: values of singletons that change. */
+/** The global state of a process: mutable values of singletons. */
 class RegistriesSuite extends AnyFunSuite {
 
   private val Singleton =
     """(?ms)^(?:private(?:\[\w+])? )?(?:case )?object (\w+)[^\n]*\{\n(.*?)^\}""".r
 
-  /** At the level of the singleton itself, a variable or a value of a type that changes. */
+  /** A variable or a value of a mutable type that is a member of the singleton itself. */
   private val Changing =
     """(?m)^  (?:@volatile )?(?:private(?:\[\w+])? )?(?:(?:lazy )?val (\w+)[^\n]*(?:TrieMap|ConcurrentHashMap|WeakHashMap|LinkedHashMap|newKeySet|newSetFromMap|mutable\.|Atomic[A-Z]|CacheBuilder|SoftReference|ThreadLocal|MemoryPool)|var (\w+))""".r
 
@@ -22,7 +22,7 @@ class RegistriesSuite extends AnyFunSuite {
     finally found.close()
   }
 
-  test("a process has four registries") {
+  test("the sources have exactly four singletons with mutable state") {
     val found = for {
       file <- files
       singleton <- Singleton.findAllMatchIn(Files.readString(file))

@@ -10,7 +10,7 @@ class RunScopeSuite extends AnyFunSuite {
   private def info(run: UUID, operator: Long = 0): StatefulOperatorStateInfo =
     StatefulOperatorStateInfo("checkpoint", run, operator, 0, 1, None, None)
 
-  test("an operator has a value of its own until its run ends") {
+  test("each operator of a run has a separate value until the run ends") {
     val numbers = new PerOperator[Int]
     val (run, other) = (UUID.randomUUID, UUID.randomUUID)
     assert(numbers.of(info(run))(1) == 1)
@@ -25,7 +25,7 @@ class RunScopeSuite extends AnyFunSuite {
     assert(numbers.of(info(other))(7) == 4)
   }
 
-  test("where the end of a run is not reported, the runs that were asked for last are kept") {
+  test("without an end of runs, at most 256 runs are kept and older ones are dropped") {
     val numbers = new PerOperator[Int]
     val first = UUID.randomUUID
     numbers.of(info(first))(1)
