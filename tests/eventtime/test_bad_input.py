@@ -1,7 +1,7 @@
-"""Rows that no one wants: what becomes of each, and that it is counted, not lost.
+"""Malformed rows: the join emits, drops or refuses each one, and counts it in a metric.
 
-Times too far in the future are in test_max_ahead.py, changed columns in test_schema_drift.py,
-messages that are no JSON in kafka/test_kafka.py.
+Tests of times too far in the future are in test_max_ahead.py, of changed columns in
+test_schema_drift.py, of messages that are not JSON in kafka/test_kafka.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ansi(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 class Pair:
-    """Two inputs of rows (id, t), with times made of t; joined as streams and as tables."""
+    """Two inputs with rows (id, t) and an event time computed from t, as streams and as tables."""
 
     def __init__(self, session: SparkSession, folder: Path, raw: str = "BIGINT") -> None:
         self.folder = folder
@@ -81,14 +81,14 @@ def pair(spark: SparkSession, tmp_path: Path) -> Pair:
     return Pair(spark, tmp_path)
 
 
-def test_far_in_the_past_is_late_and_counted(shop: Shop) -> None:
+def test_row_from_the_year_1_is_late_and_counted(shop: Shop) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"))
     run.step()
     shop.orders.land({"id": 2, "order_time": "0001-01-01T00:00:00"})
     shop.deliveries.land({"id": 2, "delivery_time": "0001-01-01T00:00:00"})
     shop.deliver((1, "10:30"))
-    # the delivery is the first of its stream, which has no watermark yet: it meets nothing
+    # The delivery is the first row of its stream. Without a watermark it is unmatched, not late.
     assert met(run.step()) == [(1, 1)]
     assert (run.metrics()["lateRowsLeft"], run.metrics()["lateRowsRight"]) == (1, 0)
     shop.deliveries.land({"id": 2, "delivery_time": "0001-01-01T00:00:00"})
@@ -96,21 +96,21 @@ def test_far_in_the_past_is_late_and_counted(shop: Shop) -> None:
     assert run.metrics()["lateRowsRight"] == 1
 
 
-def test_a_row_without_a_time_is_counted_and_meets_nothing(shop: Shop) -> None:
+def test_row_with_null_time_is_counted_and_never_matches(shop: Shop) -> None:
     run = shop.joined("full")
     shop.order((1, None), (2, "10:00"))
     shop.deliver((1, "10:00"), (2, None))
     assert met(run.step()) == [(1, None), (None, 2)]
     assert (run.metrics()["nullTimeRowsLeft"], run.metrics()["nullTimeRowsRight"]) == (1, 1)
-    # it holds no watermark back, and moves none
+    # A row without a time neither holds back nor advances the watermark.
     shop.order((9, "12:00"))
     shop.deliver((9, "12:00"))
     assert met(run.step()) == [(2, None), (9, 9), (None, 1)]
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
-def test_a_row_without_a_time_is_counted_also_without_a_key(shop: Shop, how: How) -> None:
-    """As a parser leaves what it cannot read: with NULL in each column."""
+def test_row_with_null_time_and_null_key_is_counted(shop: Shop, how: How) -> None:
+    """A parser that fails leaves NULL in each column."""
     run = shop.joined(how)
     shop.order((None, None), (1, None), (None, "10:00"), (2, "10:00"))
     shop.deliver((None, None), (None, None), (2, "10:10"), (None, "10:10"), (1, None))
@@ -120,9 +120,7 @@ def test_a_row_without_a_time_is_counted_also_without_a_key(shop: Shop, how: How
     assert padded == {"left": 1, "right": 4, "full": 5, "anti": 1}.get(how, 0)
 
 
-def test_a_row_without_the_time_that_it_brings_along_is_counted(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_row_with_null_bound_column_is_counted(shop: Shop, spark: SparkSession) -> None:
     offers = Landing(spark, shop.folder / "offers", "id INT, at TIMESTAMP, ends TIMESTAMP")
     offered = impose_order(offers.stream(), "at", "0 seconds").alias("f")
     on = "f.id = d.id AND d.delivery_time BETWEEN f.at AND f.ends"
@@ -133,7 +131,7 @@ def test_a_row_without_the_time_that_it_brings_along_is_counted(
     assert run.total("nullTimeRowsRight") == 2
 
 
-def test_a_time_that_a_join_below_padded_is_not_counted(shop: Shop) -> None:
+def test_null_time_padded_by_a_lower_join_is_not_counted(shop: Shop) -> None:
     below = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, "left")
     first = below.selectExpr("o.id", "order_time", "delivery_time AS came").alias("x")
     on = "x.id = d.id AND d.delivery_time BETWEEN x.came AND x.came + INTERVAL '1' HOUR"
@@ -143,7 +141,7 @@ def test_a_time_that_a_join_below_padded_is_not_counted(shop: Shop) -> None:
     run.step()
     found = sorted((row[0], row[3] is not None) for row in run.rows())
     assert found == [(1, True), (2, False), (3, False), (9, True)]
-    # order 3, in the join below alone
+    # order 3: only the lower join counts it
     operators = [o for report in run.progress.values() for o in report["stateOperators"]]
     assert sum(o["customMetrics"]["nullTimeRowsLeft"] for o in operators) == 1
 
@@ -163,12 +161,14 @@ ENDS: dict[str, tuple[str, str | int, str, int, int]] = {
 
 
 @pytest.mark.parametrize("kind", ENDS)
-def test_times_at_the_ends_of_their_type(pair: Pair, ansi: bool, kind: str) -> None:
+def test_times_at_the_limits_of_their_type_join_as_in_batch(
+    pair: Pair, ansi: bool, kind: str
+) -> None:
     time, lag, reach, least, greatest = ENDS[kind]
     step = 10**6 if kind == "TIMESTAMP" else 1
     on = f"l.id = r.id AND r.time BETWEEN l.time AND l.time + {reach}"
     run = pair.run(time, lag, on)
-    # less the lag these would be at the other end of the type, if it wrapped around
+    # If the watermark arithmetic overflowed, these minus the lag would wrap to the other end.
     pair.land([(1, least), (2, least + 3 * step)], [(1, least), (2, least + 4 * step), (3, 0)])
     run.step()
     pair.land([(4, greatest - 10 * step), (5, 0)], [(4, greatest)])
@@ -178,34 +178,36 @@ def test_times_at_the_ends_of_their_type(pair: Pair, ansi: bool, kind: str) -> N
     assert {(1, 1), (2, 2), (4, 4), (5, None)} <= set(run.rows())
 
 
-def test_a_bound_beyond_its_type_fails_and_goes_on_once_the_row_is_kept_out(
+def test_overflowing_bound_fails_query_until_max_ahead_drops_the_row(
     shop: Shop, ansi: bool
 ) -> None:
     shop.order((1, "10:00"))
     run = shop.joined("left")
     run.step()
-    # no TIMESTAMP is an hour later than this: Spark cannot compute the condition
+    # No TIMESTAMP is an hour later than this one: Spark cannot evaluate the condition.
     greatest = "TIMESTAMP_MICROS(9223372036854775807)"
 
-    def spoilt(landing: Landing, time: str, **options: Any) -> DataFrame:
+    def with_overflowing_row(landing: Landing, time: str, **options: Any) -> DataFrame:
         made = landing.stream().selectExpr("id", f"IF(id = 7, {greatest}, {time}) AS {time}")
         return impose_order(made, time, "0 seconds", **options)
 
     def joined(**options: str) -> Run:
-        orders = spoilt(shop.orders, "order_time", **options).alias("o")
-        deliveries = spoilt(shop.deliveries, "delivery_time", **options).alias("d")
+        orders = with_overflowing_row(shop.orders, "order_time", **options).alias("o")
+        deliveries = with_overflowing_row(shop.deliveries, "delivery_time", **options).alias("d")
         return shop.run(orders.streamJoin(deliveries, WITHIN_THE_HOUR, "left"))
 
     shop.order((7, "10:00"), (2, "10:10"))
     shop.deliver((7, "10:30"), (1, "10:30"), (2, "10:30"))
     with pytest.raises(StreamingQueryException, match="overflow"):
         joined().step()
-    mended = joined(max_ahead="1 day")
-    assert met(mended.step()) == [(1, 1), (2, 2)]
-    assert (mended.total("aheadRowsLeft"), mended.total("aheadRowsRight")) == (1, 1)
+    repaired = joined(max_ahead="1 day")
+    assert met(repaired.step()) == [(1, 1), (2, 2)]
+    assert (repaired.total("aheadRowsLeft"), repaired.total("aheadRowsRight")) == (1, 1)
 
 
-def test_text_that_is_no_time(spark: SparkSession, tmp_path: Path, ansi: bool) -> None:
+def test_invalid_timestamp_text_fails_under_ansi_else_is_null(
+    spark: SparkSession, tmp_path: Path, ansi: bool
+) -> None:
     pair = Pair(spark, tmp_path, "STRING")
     on = "l.id = r.id AND r.time BETWEEN l.time AND l.time + INTERVAL '1' HOUR"
     run = pair.run("CAST(t AS TIMESTAMP)", "0 seconds", on, "left")
@@ -221,8 +223,8 @@ def test_text_that_is_no_time(spark: SparkSession, tmp_path: Path, ansi: bool) -
     assert run.metrics()["nullTimeRowsLeft"] == 1
 
 
-def test_a_bound_of_one_row_that_cannot_be_computed(shop: Shop, ansi: bool) -> None:
-    """Each order says for how long it is open."""
+def test_invalid_bound_column_fails_under_ansi_else_is_null(shop: Shop, ansi: bool) -> None:
+    """The bound is a column of the order, cast from text."""
     shop.orders.schema = "id INT, order_time TIMESTAMP, open STRING"
     on = (
         "o.id = d.id AND d.delivery_time >= o.order_time AND d.delivery_time <= "
@@ -241,9 +243,9 @@ def test_a_bound_of_one_row_that_cannot_be_computed(shop: Shop, ansi: bool) -> N
     if ansi:
         with pytest.raises(StreamingQueryException, match="CAST_INVALID_INPUT"):
             run.step()
-        mended = joined("try_cast(open AS INT) IS NOT NULL")
-        mended.step()
-        assert [(row[0], row[3]) for row in mended.rows()] == [(1, 1)]
+        repaired = joined("try_cast(open AS INT) IS NOT NULL")
+        repaired.step()
+        assert [(row[0], row[3]) for row in repaired.rows()] == [(1, 1)]
     else:
         run.step()
         assert ordered((row[0], row[3]) for row in run.rows()) == [(1, 1), (2, None)]
@@ -254,8 +256,10 @@ HOT = 100_000
 
 
 @pytest.mark.parametrize("form", ["segments", "rocksdb"])
-def test_many_rows_of_one_key(spark: SparkSession, tmp_path: Path, form: str) -> None:
-    """A row meets what its times let it meet, not all that its key has waiting."""
+def test_100000_buffered_rows_of_one_key_join_by_time(
+    spark: SparkSession, tmp_path: Path, form: str
+) -> None:
+    """A row is joined by its time bound, although 100,000 rows of its key are buffered."""
     spark.conf.set("spark.sql.streamJoin.stateFormat", form)
     try:
         schema = "k STRING, time TIMESTAMP, n BIGINT"
@@ -267,7 +271,7 @@ def test_many_rows_of_one_key(spark: SparkSession, tmp_path: Path, form: str) ->
         def stream(side: str) -> DataFrame:
             (tmp_path / side).mkdir()
             read = spark.readStream.schema(schema).json(str(tmp_path / side))
-            # nothing is freed: all that has come waits
+            # The lag of 2 days prevents eviction: all rows stay buffered.
             return impose_order(read, "time", "2 days").alias(side)
 
         on = "l.k = r.k AND r.time BETWEEN l.time AND l.time + INTERVAL '1' SECOND"
@@ -278,7 +282,7 @@ def test_many_rows_of_one_key(spark: SparkSession, tmp_path: Path, form: str) ->
         assert run.metrics()["bufferedRowsLeft"] == HOT
         land("r", spark.range(0, HOT, 2))
         run.step()
-        # an even row meets its own second, an odd one the next
+        # An even row matches the row of its own second, an odd row that of the next.
         assert sorted(run.rows()) == [(n, n + n % 2) for n in range(HOT) if n + n % 2 < HOT]
     finally:
         spark.conf.unset("spark.sql.streamJoin.stateFormat")

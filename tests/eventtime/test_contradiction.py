@@ -1,4 +1,4 @@
-"""Time bounds that contradict each other: nothing is kept, and all is said at once."""
+"""Contradictory time bounds: the join buffers nothing and emits unmatched rows at once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ NEVER = (
         ("inner", NEVER, []),
         ("left", NEVER, [(1, None)]),
         ("full", NEVER, [(1, None), (None, 1)]),
-        # Spark's optimizer leaves nothing but FALSE, or NULL, of these
+        # Spark's optimizer reduces these to FALSE or NULL.
         ("left", f"{WITHIN_THE_HOUR} AND 1 > 2", [(1, None)]),
         ("full", f"{WITHIN_THE_HOUR} AND CAST(NULL AS BOOLEAN)", [(1, None), (None, 1)]),
     ],
 )
-def test_rows_come_out_at_once_and_none_is_kept(
+def test_contradictory_bounds_emit_at_once_and_buffer_nothing(
     shop: Shop, how: str, on: str, expected: list[tuple[int | None, int | None]]
 ) -> None:
     run = shop.joined(how, on)
@@ -38,7 +38,7 @@ def test_rows_come_out_at_once_and_none_is_kept(
 @pytest.mark.parametrize(
     "on", [NEVER.replace("o.id = d.id AND ", ""), f"{WITHIN_THE_HOUR} AND 1 > 2"]
 )
-def test_no_row_is_copied_for_none_to_meet(
+def test_contradictory_bounds_without_equality_replicate_no_row(
     shop: Shop, capsys: pytest.CaptureFixture[str], on: str
 ) -> None:
     result = stream_join(shop.ordered(), shop.delivered(), on, "full")
@@ -52,7 +52,7 @@ def test_no_row_is_copied_for_none_to_meet(
     assert met(run.step()) == [(1, None), (2, None), (3, None), (None, 1), (None, 4)]
 
 
-def test_an_aggregation_above_closes_its_windows(shop: Shop) -> None:
+def test_aggregation_above_contradictory_join_closes_windows(shop: Shop) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), NEVER, "left")
     hours = joined.groupBy(F.window("order_time", "1 hour")).count().select("window.start", "count")
     run = shop.run(hours)
@@ -65,7 +65,9 @@ def test_an_aggregation_above_closes_its_windows(shop: Shop) -> None:
     assert [(start.hour, count) for start, count in run.rows()] == [(10, 2)]
 
 
-def test_explain_says_so(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_reports_contradictory_bounds(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     stream_join(shop.ordered(), shop.delivered(), NEVER, "left").explain()
     text = capsys.readouterr().out
     reason = "is not buffered: the time bounds contradict each other, so no two rows can match"
@@ -73,7 +75,7 @@ def test_explain_says_so(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None
     assert f"a row of d {reason}\n" in text
 
 
-def test_explain_of_a_condition_that_is_never_true(
+def test_explain_reports_condition_that_is_never_true(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     never = WITHIN_THE_HOUR + " AND 1 = 2"

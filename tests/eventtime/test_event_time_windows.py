@@ -1,4 +1,4 @@
-"""Joins by event-time windows: a window counts as an event time, that of its end."""
+"""Joins by event-time windows: the end of a window counts as its event time."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def operators(run: Run) -> list[str]:
     return [s["operatorName"] for s in run.progress[max(run.progress)]["stateOperators"]]
 
 
-def test_tumbling_windows(shop: Shop, replaced: None) -> None:
+def test_join_by_tumbling_windows_evicts_at_window_end(shop: Shop, replaced: None) -> None:
     joined = orders(shop, "1 hour").join(deliveries(shop, "1 hour"), ["id", "w"], "full")
     run = shop.run(joined.select("id", "w.start", "order_time", "delivery_time"))
     shop.order((1, "10:10"), (2, "10:20"), (3, "11:20"))
     shop.deliver((1, "10:40"), (3, "10:50"))
     assert clocks(run.step()[0]) == [(1, "10:00", "10:10", "10:40"), (3, "10:00", None, "10:50")]
-    # a window goes when the other input's watermark has reached its end
+    # A window is evicted when the other input's watermark reaches its end.
     shop.deliver((9, "10:59:59"))
     assert run.step() == {1: [(9, *run.batches[1][0][1:])]}
     assert run.metrics()["bufferedRowsLeft"] == 3
@@ -61,14 +61,14 @@ def test_tumbling_windows(shop: Shop, replaced: None) -> None:
     assert clocks(run.step()[2]) == [(2, "10:00", "10:20", None)]
     assert run.metrics()["bufferedRowsLeft"] == 1
     assert operators(run) == ["streamJoin"]
-    # ... and what comes for it then is late
+    # After that, rows of the window are late.
     shop.order((4, "10:59"))
     shop.deliver((4, "10:59"))
     assert run.step()[3] == []
     assert (run.metrics()["lateRowsLeft"], run.metrics()["lateRowsRight"]) == (1, 1)
 
 
-def test_sliding_windows(shop: Shop, replaced: None) -> None:
+def test_join_by_sliding_windows_buffers_open_windows(shop: Shop, replaced: None) -> None:
     sliding = ("1 hour", "30 minutes")
     joined = orders(shop, *sliding).join(deliveries(shop, *sliding), ["id", "w"], "left")
     run = shop.run(joined.select("id", "w.start", "delivery_time"))
@@ -79,7 +79,7 @@ def test_sliding_windows(shop: Shop, replaced: None) -> None:
     assert operators(run) == ["streamJoin"]
 
 
-def test_a_chain_by_windows(
+def test_chain_of_left_joins_by_windows(
     shop: Shop, spark: SparkSession, tmp_path: Path, replaced: None
 ) -> None:
     returns = Landing(spark, tmp_path / "returns", "id INT, return_time TIMESTAMP")
@@ -96,7 +96,7 @@ def test_a_chain_by_windows(
     assert operators(run) == ["streamJoin", "streamJoin"]
 
 
-def test_counts_by_window_of_two_streams(shop: Shop, replaced: None) -> None:
+def test_left_join_of_windowed_counts(shop: Shop, replaced: None) -> None:
     placed = orders(shop, "1 hour").groupBy("w").agg(F.count("*").alias("orders"))
     delivered = deliveries(shop, "1 hour").groupBy("w").agg(F.count("*").alias("deliveries"))
     run = shop.run(placed.join(delivered, "w", "left").select("w.start", "orders", "deliveries"))
@@ -110,7 +110,7 @@ def test_counts_by_window_of_two_streams(shop: Shop, replaced: None) -> None:
     assert operators(run) == ["streamJoin", "stateStoreSave", "stateStoreSave"]
 
 
-def test_windows_over_an_imposed_order(shop: Shop) -> None:
+def test_windows_over_impose_order_follow_each_watermark(shop: Shop) -> None:
     left = impose_order(shop.orders.stream(), "order_time", "10 minutes")
     right = impose_order(shop.deliveries.stream(), "delivery_time", "0 seconds")
     joined = stream_join(
@@ -123,13 +123,15 @@ def test_windows_over_an_imposed_order(shop: Shop) -> None:
     shop.order((1, "10:10"), (2, "11:09"))
     shop.deliver((1, "10:40"), (3, "10:50"))
     assert clocks(run.step()[0]) == [(1, "10:00", 1)]
-    # the watermark of orders is 10:59 so far
+    # The watermark of orders is 10:59 here.
     shop.order((2, "11:10"))
     assert clocks(run.step()[1]) == [(None, None, 3)]
 
 
 @pytest.mark.parametrize("on", ["o.w.start = d.w.start", "o.w.end = d.w.end - INTERVAL '1' HOUR"])
-def test_counts_by_windows_of_two_lengths(shop: Shop, replaced: None, on: str) -> None:
+def test_left_join_of_counts_with_windows_of_two_lengths(
+    shop: Shop, replaced: None, on: str
+) -> None:
     placed = orders(shop, "1 hour").groupBy("w").agg(F.count("*").alias("orders"))
     delivered = deliveries(shop, "2 hours").groupBy("w").agg(F.count("*").alias("deliveries"))
     joined = placed.alias("o").join(delivered.alias("d"), F.expr(on), "left")
@@ -144,8 +146,8 @@ def test_counts_by_windows_of_two_lengths(shop: Shop, replaced: None, on: str) -
     assert operators(run) == ["streamJoin", "stateStoreSave", "stateStoreSave"]
 
 
-def test_ends_of_windows_as_columns(shop: Shop) -> None:
-    # Spark merges the projections: what runs has no window any more
+def test_renamed_window_ends_act_as_event_times(shop: Shop) -> None:
+    # Spark merges the projections: the physical plan has no window column.
     def ends(stream: DataFrame, time: str) -> DataFrame:
         ordered = impose_order(stream, time, "0 seconds")
         return ordered.select("id", F.window(time, "1 hour").alias("w")).selectExpr(
@@ -167,13 +169,13 @@ def test_ends_of_windows_as_columns(shop: Shop) -> None:
     assert run.metrics()["bufferedRowsLeft"] == 1
 
 
-def test_what_is_missing_between_windows(
+def test_explain_suggests_window_equality(
     shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     left = orders(shop, "1 hour").select("id", "w").alias("o")
     right = deliveries(shop, "1 hour").select("id", "w").alias("d")
     left.join(right, F.expr("o.id = d.id")).explain()
-    # explain has no aliases left to name them by
+    # The plan has no aliases, so explain suggests l and r.
     aliased = (
         "for example l.w = r.w. Give the left input the alias l and the right input the alias r"
     )
@@ -182,8 +184,8 @@ def test_what_is_missing_between_windows(
         impose_order(left, "w", "1 minute")
 
 
-def test_windows_that_are_not_equal_bound_nothing(shop: Shop, replaced: None) -> None:
-    # of different lengths: an earlier window, by start, may well end later
+def test_window_inequality_gives_no_bound(shop: Shop, replaced: None) -> None:
+    # Windows of different lengths: a window that starts earlier can end later.
     left = orders(shop, "2 hours").select("id", "w").alias("o")
     right = deliveries(shop, "1 hour").select("id", "w").alias("d")
     joined = left.join(right, F.expr("o.id = d.id AND o.w <= d.w AND o.w >= d.w"))

@@ -1,4 +1,4 @@
-"""A key with half of all rows is spread over the partitions, and nothing of the result changes."""
+"""Hot keys: a key with half of all rows is spread over partitions, with the same results."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def clock(second: int) -> str:
 
 
 def arrivals(batch: int, offset: int) -> Arrivals:
-    """Ten minutes of a batch: every other row is of one key, the others of one each; one has none.
+    """Ten minutes of rows: every other row has the hot key, the others unique ones, one has NULL.
 
-    The times of a batch go back into those of the one before.
+    The times of each odd batch overlap those of the previous batch.
     """
     begin = max(0, batch * 600 - 100 * (batch % 2))
     rows: Arrivals = [
@@ -57,10 +57,10 @@ def run_of(shop: Shop, how: str) -> Run:
     return shop.joined(how, WITHIN_A_MINUTE, lag="5 minutes")
 
 
-def work_off(
+def run_batches(
     run: Run, shop: Shop, batches: range, capsys: pytest.CaptureFixture[str] | None = None
 ) -> str:
-    """Several batches of one run; gives what explain says at the end of it, if anybody listens."""
+    """Run several batches of one query; return the output of explain if `capsys` is given."""
     query = run.start(processingTime="0 seconds")
     try:
         for batch in batches:
@@ -84,17 +84,17 @@ def partitions_of_the_hot_key(run: Run) -> int:
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
-def test_a_hot_key_changes_nothing_but_where_its_rows_lie(
+def test_spread_hot_key_leaves_results_unchanged(
     spark: SparkSession, shop: Shop, how: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = run_of(shop, how)
-    work_off(run, shop, range(BATCHES // 2))
+    run_batches(run, shop, range(BATCHES // 2))
     assert run.metrics()["hotKeys"] == 1
-    noted = sorted((run.checkpoint / "state/0/_hotKeys").glob("[0-9]*"))
-    assert len(noted) == 1
-    said = work_off(run, shop, range(BATCHES // 2, BATCHES), capsys)
+    files = sorted((run.checkpoint / "state/0/_hotKeys").glob("[0-9]*"))
+    assert len(files) == 1
+    said = run_batches(run, shop, range(BATCHES // 2, BATCHES), capsys)
     assert "rows of one key spread by buckets of" in said
-    assert sorted((run.checkpoint / "state/0/_hotKeys").glob("[0-9]*")) == noted
+    assert sorted((run.checkpoint / "state/0/_hotKeys").glob("[0-9]*")) == files
     orders = [row for batch in range(BATCHES) for row in arrivals(batch, 0)]
     deliveries = [row for batch in range(BATCHES) for row in arrivals(batch, 3)]
     expected = (
@@ -104,7 +104,7 @@ def test_a_hot_key_changes_nothing_but_where_its_rows_lie(
     )
     metrics = run.metrics()
     waiting = pending(run.checkpoint).count()
-    # each row that waits is shown once, however many partitions hold it
+    # `pending` shows a buffered row once, however many partitions have a replica of it.
     assert waiting < metrics["bufferedRowsLeft"] + metrics["bufferedRowsRight"]
     assert partitions_of_the_hot_key(run) > 1
     shop.order((0, "20:00"))
@@ -116,44 +116,44 @@ def test_a_hot_key_changes_nothing_but_where_its_rows_lie(
 
 
 @pytest.mark.parametrize(("how", "partitions"), [("left", 7), ("full", 3), ("full", 1)])
-def test_a_hot_key_moves_to_other_partitions(shop: Shop, how: str, partitions: int) -> None:
+def test_rescaled_hot_key_keeps_rows_and_results(shop: Shop, how: str, partitions: int) -> None:
     stays, moves = run_of(shop, how), run_of(shop, how)
     moves.checkpoint = stays.checkpoint.with_name("moves")
-    work_off(stays, shop, range(BATCHES // 2))
+    run_batches(stays, shop, range(BATCHES // 2))
     before = pending(stays.checkpoint).count()
     rescale(stays.checkpoint, moves.checkpoint, partitions)
     hot = sorted((moves.checkpoint / "state/0/_hotKeys").glob("[0-9]*"))
     assert len(hot) == (0 if partitions == 1 else 1)
     assert pending(moves.checkpoint).count() == before
     stays.batches.clear()
-    work_off(stays, shop, range(BATCHES // 2, BATCHES))
+    run_batches(stays, shop, range(BATCHES // 2, BATCHES))
     moves.step()
     if partitions > 1:
         assert moves.metrics()["hotKeys"] == 1
         assert partitions_of_the_hot_key(moves) > 1
-    # the first has read the rows in several batches
+    # The original query read these rows in several batches.
     assert sorted(map(str, moves.rows())) == sorted(map(str, stays.rows()))
     assert pending(moves.checkpoint).count() == pending(stays.checkpoint).count()
 
 
-def test_a_key_is_left_alone_where_a_batch_spans_few_buckets(shop: Shop) -> None:
-    """A batch has ten minutes, a bucket two."""
+def test_key_is_not_spread_if_a_batch_spans_few_buckets(shop: Shop) -> None:
+    """A batch spans ten minutes, a bucket two."""
     shop.session.conf.set("spark.sql.streamJoin.hotKeyBuckets", "5")
     run = run_of(shop, "left")
-    work_off(run, shop, range(3))
+    run_batches(run, shop, range(3))
     assert "hotKeys" not in run.metrics()
 
 
-def test_keys_that_are_spread_stay_so_and_no_more_are_found_where_it_is_turned_off(
+def test_disabling_hot_keys_keeps_spread_keys_and_finds_no_more(
     shop: Shop,
 ) -> None:
     run = run_of(shop, "left")
     shop.session.conf.set("spark.sql.streamJoin.hotKeys", "false")
-    work_off(run, shop, range(3))
+    run_batches(run, shop, range(3))
     assert "hotKeys" not in run.metrics()
     shop.session.conf.set("spark.sql.streamJoin.hotKeys", "true")
-    work_off(run, shop, range(3, 6))
+    run_batches(run, shop, range(3, 6))
     assert run.metrics()["hotKeys"] == 1
     shop.session.conf.set("spark.sql.streamJoin.hotKeys", "false")
-    work_off(run, shop, range(6, 7))
+    run_batches(run, shop, range(6, 7))
     assert run.metrics()["hotKeys"] == 1

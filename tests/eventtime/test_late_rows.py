@@ -1,4 +1,4 @@
-"""Late rows that come out instead of being dropped."""
+"""Late rows that the join emits (`late="emit"`) instead of dropping them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def emitting(shop: Shop, how: How = "inner", on: Any = WITHIN_THE_HOUR) -> DataF
 
 
 def late(run: Run) -> list[tuple[Any, ...]]:
-    """The late rows: which order, which delivery, and why."""
+    """The late rows: order id, delivery id, and the reason."""
     rows = [row for row in run.rows() if row[-1] is not None]
     return sorted(((*row[:-1:2], tuple(row[-1])) for row in rows), key=str)
 
@@ -35,11 +35,11 @@ def in_time(run: Run) -> Ids:
     return ids([row for row in run.rows() if row[-1] is None])
 
 
-def some_late(shop: Shop, run: Run) -> None:
+def with_late_rows(shop: Shop, run: Run) -> None:
     shop.order((1, "10:00"), (2, "12:00"))
     shop.deliver((1, "10:30"), (2, "12:30"))
     run.step()
-    # strictly below 11:50 and 12:20, or not
+    # the limits: strictly below 11:50 and 12:20 is late
     shop.order((3, "11:49"), (4, "11:50"), (None, "09:00"), (5, None))
     shop.deliver((3, "12:19"), (4, "12:20"))
     run.step()
@@ -50,7 +50,7 @@ def some_late(shop: Shop, run: Run) -> None:
 
 @pytest.mark.connect
 @pytest.mark.parametrize("how", ["inner", "full"])
-def test_of_some_columns_and_in_another_order(shop: Shop, how: How) -> None:
+def test_late_rows_with_selected_reordered_and_renamed_columns(shop: Shop, how: How) -> None:
     joined = emitting(shop, how)
     reason = joined.columns[-1]
     run = shop.run(joined.select(F.col(reason).alias("why"), "d.id", "o.id"), "renamed")
@@ -83,9 +83,9 @@ def test_of_some_columns_and_in_another_order(shop: Shop, how: How) -> None:
 
 @pytest.mark.connect
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full"])
-def test_they_come_out_once_with_their_own_columns_and_why(shop: Shop, how: How) -> None:
+def test_late_row_is_emitted_once_with_its_columns_and_reason(shop: Shop, how: How) -> None:
     run = shop.run(emitting(shop, how))
-    some_late(shop, run)
+    with_late_rows(shop, run)
     assert late(run) == [
         (3, None, ORDER_LATE),
         (None, 3, DELIVERY_LATE),
@@ -100,18 +100,18 @@ def test_they_come_out_once_with_their_own_columns_and_why(shop: Shop, how: How)
 
 @pytest.mark.connect
 @pytest.mark.parametrize(("how", "expected"), [("semi", [1, 2, 4]), ("anti", [5])])
-def test_of_semi_and_anti_joins_late_left_rows_come_out(
+def test_semi_and_anti_joins_emit_late_left_rows_only(
     shop: Shop, how: How, expected: list[int]
 ) -> None:
     run = shop.run(emitting(shop, how))
-    some_late(shop, run)
+    with_late_rows(shop, run)
     assert late(run) == [(3, ORDER_LATE), (None, ORDER_LATE)]
     assert sorted(row[0] for row in run.rows() if row[-1] is None) == expected
     assert (run.total("lateRowsLeft"), run.total("lateRowsRight")) == (2, 1)
 
 
 @pytest.mark.connect
-def test_schema_and_names(shop: Shop) -> None:
+def test_late_emit_adds_a_nullable_late_struct_column(shop: Shop) -> None:
     result = emitting(shop)
     assert result.columns == ["id", "order_time", "id", "delivery_time", "late"]
     assert result.schema["late"].dataType.simpleString() == (
@@ -123,7 +123,7 @@ def test_schema_and_names(shop: Shop) -> None:
 
 
 @pytest.mark.connect
-def test_in_a_batch_query_the_column_is_there_too(shop: Shop, spark: SparkSession) -> None:
+def test_batch_query_has_the_late_column(shop: Shop, spark: SparkSession) -> None:
     orders = spark.sql("SELECT 1 AS id, TIMESTAMP '2024-05-04 10:00:00' AS order_time").alias("o")
     deliveries = orders.select("id", F.col("order_time").alias("delivery_time")).alias("d")
     batch = stream_join(orders, deliveries, WITHIN_THE_HOUR, late="emit")
@@ -141,7 +141,7 @@ def test_in_a_batch_query_the_column_is_there_too(shop: Shop, spark: SparkSessio
         ("SMALLINT", 7, 6, "7"),
     ],
 )
-def test_a_watermark_is_written_as_a_value_of_its_column(
+def test_late_watermark_is_formatted_as_the_column_type(
     spark: SparkSession, tmp_path: Path, kind: str, early: object, old: object, shown: str
 ) -> None:
     lag = 0 if isinstance(early, int) else "0 seconds"
@@ -161,25 +161,25 @@ def test_a_watermark_is_written_as_a_value_of_its_column(
 
 
 @pytest.mark.connect
-def test_a_filter_above_is_tested_on_late_rows_as_they_come_out(shop: Shop) -> None:
+def test_filter_above_applies_to_emitted_late_rows(shop: Shop) -> None:
     run = shop.run(emitting(shop).where("d.id < 4 OR late.column = 'order_time'"))
-    some_late(shop, run)
+    with_late_rows(shop, run)
     assert in_time(run) == [(1, 1), (2, 2)]
     assert late(run) == [(3, None, ORDER_LATE), (None, 3, DELIVERY_LATE), (None, None, ORDER_LATE)]
 
 
 @pytest.mark.connect
-def test_a_filter_above_does_not_go_below(shop: Shop) -> None:
+def test_filter_above_late_rows_is_not_pushed_down(shop: Shop) -> None:
     run = shop.run(emitting(shop).where("d.id < 4"))
-    some_late(shop, run)
+    with_late_rows(shop, run)
     assert late(run) == [(None, 3, DELIVERY_LATE)]
-    # all that were late are, as without the filter
+    # The metric counts all late rows, filtered or not.
     assert run.total("lateRowsLeft") == 2
 
 
 @pytest.mark.connect
 @pytest.mark.parametrize("how", ["inner", "right", "full"])
-def test_by_column_names_a_late_row_keeps_its_keys(shop: Shop, how: How) -> None:
+def test_using_columns_join_keeps_keys_of_late_rows(shop: Shop, how: How) -> None:
     orders = shop.ordered().selectExpr("id", "order_time AS t", "'o' AS of")
     deliveries = shop.delivered().selectExpr(
         "CAST(id AS BIGINT)", "delivery_time AS t", "'d' AS by"
@@ -205,7 +205,7 @@ def test_by_column_names_a_late_row_keeps_its_keys(shop: Shop, how: How) -> None
 
 
 @pytest.mark.connect
-def test_a_key_that_does_not_fit_the_column_is_null(shop: Shop) -> None:
+def test_late_key_out_of_range_of_the_merged_column_is_null(shop: Shop) -> None:
     deliveries = shop.delivered().selectExpr("id + 3000000000L AS id", "delivery_time")
     within = shop.ordered().streamJoin(deliveries, ["id"], retention="1 hour", late="emit")
     run = shop.run(within)
@@ -219,7 +219,7 @@ def test_a_key_that_does_not_fit_the_column_is_null(shop: Shop) -> None:
 
 
 @pytest.mark.connect
-def test_a_stream_joined_with_itself(shop: Shop) -> None:
+def test_self_join_emits_a_late_row_per_input(shop: Shop) -> None:
     orders = shop.ordered()
     on = "a.id = b.id AND b.order_time BETWEEN a.order_time AND a.order_time + INTERVAL '1' HOUR"
     run = shop.run(stream_join(orders.alias("a"), orders.alias("b"), on, late="emit"))
@@ -235,7 +235,7 @@ def test_a_stream_joined_with_itself(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
-def test_without_an_equality_each_comes_out_once(
+def test_join_without_equality_emits_each_late_row_once(
     spark: SparkSession, tmp_path: Path, how: How
 ) -> None:
     shop = partitioned(spark, tmp_path, 4)
@@ -261,7 +261,7 @@ def partitioned(spark: SparkSession, folder: Path, partitions: int) -> Shop:
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_restarts_with_late_rows_dropped_and_given_out_by_turns(
+def test_restarts_may_alternate_late_drop_and_late_emit(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:
     session = spark.newSession()
@@ -287,7 +287,7 @@ def test_restarts_with_late_rows_dropped_and_given_out_by_turns(
     assert ids(drop.rows()) == [(1, 1)]
 
 
-def test_a_batch_that_runs_again_gives_the_same_late_rows(shop: Shop) -> None:
+def test_rerun_batch_emits_the_same_late_rows(shop: Shop) -> None:
     run = shop.run(emitting(shop))
     shop.order((1, "12:00"))
     shop.deliver((1, "12:30"))
@@ -305,7 +305,7 @@ def test_a_batch_that_runs_again_gives_the_same_late_rows(shop: Shop) -> None:
     assert late(run) == [(2, None, ORDER_LATE)] * 2 + [(None, 4, DELIVERY_LATE)]
 
 
-def test_late_rows_to_one_table_joined_rows_to_another(shop: Shop, tmp_path: Path) -> None:
+def test_foreach_batch_splits_late_and_joined_rows(shop: Shop, tmp_path: Path) -> None:
     def write(batch: DataFrame, number: int) -> None:
         run = run_of(batch.sparkSession, str(tmp_path / "checkpoint"))
         batch.persist()
@@ -335,7 +335,7 @@ def test_late_rows_to_one_table_joined_rows_to_another(shop: Shop, tmp_path: Pat
     assert [row.id for row in joined] == [1]
 
 
-def test_an_aggregation_by_the_other_inputs_key_has_them_in_one_group(
+def test_grouping_by_the_other_inputs_key_puts_late_rows_in_null_group(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     shop = partitioned(spark, tmp_path, 4)
@@ -359,7 +359,7 @@ def test_an_aggregation_by_the_other_inputs_key_has_them_in_one_group(
 
 
 @pytest.mark.connect
-def test_a_window_above_counts_those_for_which_it_is_open(shop: Shop) -> None:
+def test_window_above_counts_late_rows_while_it_is_open(shop: Shop) -> None:
     result = emitting(shop)
     runs = [
         shop.run(rows.groupBy(F.window("order_time", "10 minutes")).count(), name)
@@ -369,7 +369,7 @@ def test_a_window_above_counts_those_for_which_it_is_open(shop: Shop) -> None:
     shop.deliver((1, "12:30"))
     for run in runs:
         run.step()
-    # below 11:50 both; Spark's watermark above the join is an hour older
+    # Both are below 11:50. Spark's watermark above the join is an hour lower.
     shop.order((2, "11:45"), (3, "09:00"))
     shop.deliver((4, "09:00"))
     for run in runs:
@@ -384,7 +384,7 @@ def test_a_window_above_counts_those_for_which_it_is_open(shop: Shop) -> None:
 
 
 @pytest.mark.connect
-def test_explain_says_it(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_mentions_emitted_late_rows(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     def explained(result: DataFrame) -> str:
         result.explain()
         return capsys.readouterr().out
@@ -398,25 +398,25 @@ def test_explain_says_it(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.connect
-def test_another_word_is_refused(shop: Shop) -> None:
+def test_invalid_late_argument_is_refused(shop: Shop) -> None:
     with pytest.raises(PySparkValueError, match="late"):
         stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, late="keep")  # type: ignore[arg-type]
     with pytest.raises(PySparkTypeError):
         stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, late=True)  # type: ignore[arg-type]
 
 
-def test_a_column_of_that_name_is_refused(shop: Shop) -> None:
+def test_existing_late_column_in_the_result_is_refused(shop: Shop) -> None:
     orders = shop.ordered().withColumn("LATE", F.lit(1)).alias("o")
     with pytest.raises(AnalysisException, match=r"the result already has one: o\.LATE") as refused:
         stream_join(orders, shop.delivered(), WITHIN_THE_HOUR, late="emit")
     assert refused.value.getCondition() == "STREAM_JOIN.LATE_COLUMN_EXISTS"
-    # of a semi join the right columns do not come out
+    # The right columns of a semi join are not in its result.
     deliveries = shop.delivered().withColumn("late", F.lit(1)).alias("d")
     semi = stream_join(shop.ordered(), deliveries, WITHIN_THE_HOUR, "semi", late="emit")
     assert semi.columns == ["id", "order_time", "late"]
 
 
-# ---- joins above ----
+# ---- late rows in joins above ----
 
 RETURNED = "o.id = r.id AND r.return_time BETWEEN o.order_time AND o.order_time + INTERVAL '3' HOUR"
 RETURN_LATE = ("right", "return_time", "2024-05-04 12:50:00")
@@ -440,8 +440,8 @@ def late_everywhere(shop: Shop, returns: Landing, run: Run) -> None:
     shop.deliver((1, "12:30"))
     returns.land({"id": 1, "return_time": at("13:00")})
     run.step()
-    # late for the first join. The second one, for which a row may wait an hour below, would take
-    # both for rows in time.
+    # These rows are late for the first join. The second join allows another hour and would
+    # accept both as on time.
     shop.order((2, "11:45"))
     shop.deliver((2, "12:15"))
     returns.land({"id": 2, "return_time": at("13:10")}, {"id": 1, "return_time": at("12:49")})
@@ -449,7 +449,7 @@ def late_everywhere(shop: Shop, returns: Landing, run: Run) -> None:
 
 
 @pytest.mark.connect
-def test_a_join_above_gives_them_out_again(shop: Shop, returns: Landing) -> None:
+def test_upper_join_emits_late_rows_of_the_lower_join(shop: Shop, returns: Landing) -> None:
     second = stream_join(emitting(shop, "left"), returned(returns), RETURNED, late="emit")
     assert second.columns == [
         *("id", "order_time", "id", "delivery_time", "id", "return_time", "late")
@@ -462,7 +462,7 @@ def test_a_join_above_gives_them_out_again(shop: Shop, returns: Landing) -> None
         (None, 2, None, DELIVERY_LATE),
         (None, None, 1, RETURN_LATE),
     ]
-    # each is counted by the join that found it late
+    # Each late row is counted by the join that found it late.
     counts = [
         (each["customMetrics"]["lateRowsLeft"], each["customMetrics"]["lateRowsRight"])
         for each in run.progress[max(run.progress)]["stateOperators"]
@@ -471,7 +471,9 @@ def test_a_join_above_gives_them_out_again(shop: Shop, returns: Landing) -> None
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
-def test_they_pass_joins_on_time_alone_once(spark: SparkSession, tmp_path: Path, how: How) -> None:
+def test_late_rows_pass_an_upper_join_without_equality_once(
+    spark: SparkSession, tmp_path: Path, how: How
+) -> None:
     shop = partitioned(spark, tmp_path, 3)
     returns = landing_returns(shop)
     on = "r.return_time BETWEEN o.order_time AND o.order_time + INTERVAL '3' HOUR"
@@ -492,7 +494,9 @@ def test_they_pass_joins_on_time_alone_once(spark: SparkSession, tmp_path: Path,
 @pytest.mark.parametrize(
     "kept", ["late IS NULL", "o.id > 0 AND late.input IS NULL", "NOT late IS NOT NULL"]
 )
-def test_filtered_out_they_are_not_there_above(shop: Shop, returns: Landing, kept: str) -> None:
+def test_filtered_late_rows_do_not_reach_an_upper_join(
+    shop: Shop, returns: Landing, kept: str
+) -> None:
     first = emitting(shop, "left").where(kept)
     plain = shop.run(stream_join(first.drop("late"), returned(returns), RETURNED), "plain")
     late_everywhere(shop, returns, plain)
@@ -505,7 +509,7 @@ def test_filtered_out_they_are_not_there_above(shop: Shop, returns: Landing, kep
     assert late(again) == [(None, None, 3, ("right", "return_time", "2024-05-04 13:00:00"))]
 
 
-def test_late_rows_that_a_join_would_take_for_others_are_refused(
+def test_unfiltered_late_rows_below_a_join_are_refused(
     shop: Shop, returns: Landing, spark: SparkSession
 ) -> None:
     first = emitting(shop, "left")
@@ -522,12 +526,12 @@ def test_late_rows_that_a_join_would_take_for_others_are_refused(
     refused(first.where("late IS NOT NULL").drop("late"))
     named = first.select("o.id", "order_time", "late")
     refused(named.union(named.where("late IS NULL")).alias("o"))
-    # which ones are late cannot be told any more
+    # Without the column, late rows can no longer be identified.
     refused(first.drop("late"), late="emit")
     with pytest.raises(AnalysisException, match="the right input") as of_semi:
         stream_join(returned(returns), first, RETURNED, "semi", late="emit")
     assert of_semi.value.getCondition() == "STREAM_JOIN.LATE_ROWS_BELOW"
-    # also by the words of Spark
+    # also with Spark's join syntax
     with pytest.raises(AnalysisException, match="LATE_ROWS_BELOW"):
         first.join(returned(returns), F.expr(RETURNED))
     first.select("o.*", "late").createOrReplaceTempView("first_joined")
@@ -542,13 +546,13 @@ def test_late_rows_that_a_join_would_take_for_others_are_refused(
 
 
 @pytest.mark.connect
-def test_unions_and_joins_with_themselves(shop: Shop) -> None:
+def test_late_rows_through_self_join_and_union_of_a_join(shop: Shop) -> None:
     first = emitting(shop, "left").select("o.id", "order_time", "late")
     on = "a.id = b.id AND b.order_time BETWEEN a.order_time AND a.order_time + INTERVAL '1' HOUR"
     both = stream_join(first.alias("a"), first.alias("b"), on, late="emit")
     assert both.columns == ["id", "order_time", "id", "order_time", "late"]
     run = shop.run(both, "both")
-    some_late(shop, run)
+    with_late_rows(shop, run)
     assert in_time(run) == [(1, 1), (2, 2), (4, 4)]
     assert late(run) == [
         (3, None, ORDER_LATE),

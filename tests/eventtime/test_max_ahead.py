@@ -1,4 +1,4 @@
-"""Times that are further ahead of the clock than `max_ahead`: they move no watermark."""
+"""Times more than `max_ahead` ahead of the clock do not advance the watermark."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def guarded(shop: Shop, how: str = "left", **options: Any) -> Run:
 
 
 @pytest.mark.connect
-def test_without_the_option_one_row_makes_all_that_follow_late(shop: Shop) -> None:
+def test_without_max_ahead_one_future_row_makes_later_rows_late(shop: Shop) -> None:
     run = shop.joined("left")
     poison_orders(shop, 7)
     run.step()
@@ -43,7 +43,7 @@ def test_without_the_option_one_row_makes_all_that_follow_late(shop: Shop) -> No
 
 
 @pytest.mark.connect
-def test_a_row_too_far_ahead_is_dropped_and_counted(shop: Shop) -> None:
+def test_row_beyond_max_ahead_is_dropped_and_counted(shop: Shop) -> None:
     run = guarded(shop)
     poison_orders(shop, 7, 8)
     shop.order((2, "10:00"))
@@ -52,14 +52,14 @@ def test_a_row_too_far_ahead_is_dropped_and_counted(shop: Shop) -> None:
     assert run.metrics()["bufferedRowsLeft"] == 1
     shop.order((1, "10:00"), (3, "12:00"))
     shop.deliver((1, "10:30"), (9, "12:00"))
-    # the orders are at 12:00, not in 2200
+    # The watermark of orders is 12:00, not in 2200.
     assert met(run.step()) == [(1, 1), (2, None)]
     assert run.total("lateRowsLeft") == 0
     assert run.total("aheadRowsLeft") == 2
 
 
 @pytest.mark.connect
-def test_a_row_too_far_ahead_can_be_kept(shop: Shop) -> None:
+def test_ahead_keep_joins_the_row_without_advancing_the_watermark(shop: Shop) -> None:
     run = guarded(shop, ahead="keep")
     poison_orders(shop, 7)
     run.step()
@@ -68,14 +68,14 @@ def test_a_row_too_far_ahead_can_be_kept(shop: Shop) -> None:
     shop.order((1, "10:00"), (3, "12:00"))
     shop.deliver((1, "10:30"))
     assert met(run.step()) == [(1, 1)]
-    # it is joined like any other row
+    # The row is joined like any other.
     shop.deliveries.land({"id": 7, "delivery_time": POISON})
     assert met(run.step()) == [(3, None), (7, 7)]
     assert run.total("lateRowsLeft") == 0
 
 
 @pytest.mark.connect
-def test_the_guard_is_on_one_input_only(shop: Shop) -> None:
+def test_max_ahead_guards_only_the_input_that_sets_it(shop: Shop) -> None:
     run = guarded(shop)
     shop.deliveries.land({"id": 7, "delivery_time": POISON})
     run.step()
@@ -95,10 +95,10 @@ KINDS = {
 @pytest.mark.connect
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_limit_itself_is_believed(
+def test_time_exactly_at_max_ahead_is_accepted(
     spark: SparkSession, tmp_path: Path, kind: str, zone: str
 ) -> None:
-    """The query makes its times from the batch's own, and so meets the limit to the microsecond."""
+    """The query computes its times from the batch time, so they hit the limit exactly."""
     spark.conf.set("spark.sql.session.timeZone", zone)
     try:
         landing = Landing(spark, tmp_path / "l", "id INT")
@@ -114,7 +114,7 @@ def test_the_limit_itself_is_believed(
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
-def test_a_batch_that_runs_again_goes_by_its_recorded_time(shop: Shop) -> None:
+def test_rerun_batch_measures_max_ahead_from_its_recorded_time(shop: Shop) -> None:
     run = guarded(shop)
     shop.order((1, "10:00"), (2, "10:06"))
     run.step()
@@ -135,7 +135,7 @@ def test_a_batch_that_runs_again_goes_by_its_recorded_time(shop: Shop) -> None:
 
 
 @pytest.mark.connect
-def test_the_limit_may_change_from_start_to_start(shop: Shop) -> None:
+def test_max_ahead_may_change_at_a_restart(shop: Shop) -> None:
     guarded(shop, ahead="keep").step()
     for options in ({"max_ahead": "1 hour"}, {"max_ahead": None}, {"ahead": "keep"}):
         shop.order((1, "10:00"))
@@ -148,7 +148,7 @@ def test_the_limit_may_change_from_start_to_start(shop: Shop) -> None:
 
 @pytest.mark.connect
 @pytest.mark.parametrize("ahead", ["reject", "keep"])
-def test_windows_above_a_join_stay_open_too(shop: Shop, ahead: str) -> None:
+def test_future_row_does_not_close_windows_above_a_join(shop: Shop, ahead: str) -> None:
     left = shop.ordered("1 minute", max_ahead="5 minutes", ahead=ahead)
     right = shop.delivered("1 minute", max_ahead="5 minutes", ahead=ahead)
     joined = left.streamJoin(right, WITHIN_THE_HOUR)
@@ -166,7 +166,7 @@ def test_windows_above_a_join_stay_open_too(shop: Shop, ahead: str) -> None:
 
 @pytest.mark.connect
 @pytest.mark.parametrize("ahead", ["reject", "keep"])
-def test_windows_without_a_join_stay_open_too(shop: Shop, ahead: str) -> None:
+def test_future_row_does_not_close_windows_without_a_join(shop: Shop, ahead: str) -> None:
     run = shop.run(hourly(shop.ordered("1 minute", max_ahead="5 minutes", ahead=ahead)))
     poison_orders(shop, 7)
     run.step()
@@ -185,7 +185,7 @@ def counts(run: Run) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.connect
-def test_a_chain_counts_each_row_at_its_first_join(shop: Shop, tmp_path: Path) -> None:
+def test_chain_counts_an_ahead_row_only_in_its_first_join(shop: Shop, tmp_path: Path) -> None:
     returns = Landing(shop.session, tmp_path / "returns", "id INT, return_time TIMESTAMP")
     first = shop.ordered(max_ahead="5 minutes").streamJoin(shop.delivered(), WITHIN_THE_HOUR)
     third = impose_order(returns.stream(), "return_time", "0 seconds", max_ahead="0 seconds")
@@ -207,7 +207,7 @@ def test_a_chain_counts_each_row_at_its_first_join(shop: Shop, tmp_path: Path) -
 
 
 @pytest.mark.connect
-def test_a_union_counts_each_branch_by_its_own_limit(shop: Shop) -> None:
+def test_union_applies_max_ahead_of_each_branch(shop: Shop) -> None:
     near, far = shop.ordered(max_ahead="5 minutes"), shop.ordered(max_ahead="365000 days")
     left = near.union(far).alias("o")
     run = shop.run(left.streamJoin(shop.delivered(), WITHIN_THE_HOUR))
@@ -216,7 +216,7 @@ def test_a_union_counts_each_branch_by_its_own_limit(shop: Shop) -> None:
     assert (run.metrics()["aheadRowsLeft"], run.metrics()["bufferedRowsLeft"]) == (2, 2)
 
 
-def test_an_input_that_brings_only_such_rows_is_idle(shop: Shop) -> None:
+def test_input_with_only_rows_beyond_max_ahead_counts_as_idle(shop: Shop) -> None:
     idle = shop.delivered(idle_timeout="1 second", max_ahead="5 minutes")
     run = shop.run(shop.ordered().streamJoin(idle, WITHIN_THE_HOUR, "left"))
     shop.order((1, "10:00"))
@@ -234,7 +234,7 @@ def test_an_input_that_brings_only_such_rows_is_idle(shop: Shop) -> None:
 
 
 @pytest.mark.connect
-def test_sql(shop: Shop, spark: SparkSession) -> None:
+def test_sql_impose_order_accepts_max_ahead_and_ahead(shop: Shop, spark: SparkSession) -> None:
     shop.orders.stream().createOrReplaceTempView("orders_ahead")
     ordered = spark.sql(
         "SELECT * FROM IMPOSE_ORDER(TABLE(orders_ahead), DESCRIPTOR(order_time), "
@@ -254,7 +254,9 @@ def test_sql(shop: Shop, spark: SparkSession) -> None:
         ("keep", "does not advance it"),
     ],
 )
-def test_explain(shop: Shop, capsys: pytest.CaptureFixture[str], ahead: str, said: str) -> None:
+def test_explain_states_max_ahead(
+    shop: Shop, capsys: pytest.CaptureFixture[str], ahead: str, said: str
+) -> None:
     left = shop.ordered("1 minute", max_ahead="5 minutes", ahead=ahead)
     text = explained(left.streamJoin(shop.delivered(), WITHIN_THE_HOUR), capsys)
     assert text.splitlines()[:2] == [
@@ -273,7 +275,9 @@ def test_explain(shop: Shop, capsys: pytest.CaptureFixture[str], ahead: str, sai
         ("id", "1 minute", "INVALID_LAG", "numbers cannot be compared with a clock"),
     ],
 )
-def test_refusals(shop: Shop, column: str, given: str, condition: str, hint: str) -> None:
+def test_invalid_max_ahead_is_refused(
+    shop: Shop, column: str, given: str, condition: str, hint: str
+) -> None:
     lag = 0 if column == "id" else "0 seconds"
     with pytest.raises(AnalysisException) as refused:
         impose_order(shop.orders.stream(), column, lag, max_ahead=given)

@@ -1,4 +1,4 @@
-"""Joins on time alone: any number of partitions gives what one gives."""
+"""Joins on time alone: any number of partitions yields the results of one partition."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ DELIVERIES = [(n, f"10:{n:02}") for n in (1, 5, 6, 17, 18, 19, 35)]
 
 BUCKETS = "spark.sql.streamJoin.timeBuckets"
 
-# A bucket has 20 minutes, of a full join 40. Of 7 deliveries, whose times count less 5 minutes, 3
-# are within 5 minutes of an edge of either. Of 20 orders 10 are of the first and 5 of the second;
-# two of those have both buckets in one partition. An order that needs one delivery goes with it.
+# A bucket spans 20 minutes, in a full join 40. Deliveries count with their time minus 5 minutes. Of
+# 7 deliveries, 3 are within 5 minutes of a bucket edge and get a replica. Of 20 orders, 10 are in
+# the first and 5 in the second bucket; two of them have both buckets in one partition. An order
+# that needs one delivery only has no replica.
 HELD_BY_TIME = {
     "inner": (20, 10),
     "left": (20, 10),
@@ -42,7 +43,7 @@ def partitioned(
 
 
 def fill(shop: Shop, run: Run) -> None:
-    """Two batches with a restart between them, so that rows meet in a batch and across batches."""
+    """Two batches with a restart between, so that rows match within a batch and across batches."""
     for part in range(2):
         shop.order(*ORDERS[part::2])
         shop.deliver(*DELIVERIES[part::2])
@@ -75,7 +76,9 @@ def batch_join(spark: SparkSession, how: str) -> Ids:
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
-def test_four_partitions_give_what_one_gives(spark: SparkSession, tmp_path: Path, how: str) -> None:
+def test_four_partitions_yield_the_results_of_one(
+    spark: SparkSession, tmp_path: Path, how: str
+) -> None:
     found: list[Ids] = []
     buffered: list[tuple[int, int]] = []
     for partitions, buckets in ((1, True), (4, True), (4, False)):
@@ -97,7 +100,7 @@ def test_four_partitions_give_what_one_gives(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.parametrize("how", ["left", "full"])
 @pytest.mark.parametrize("first", [False, True])
-def test_a_query_goes_on_as_it_began(
+def test_restart_keeps_the_checkpointed_time_buckets_setting(
     spark: SparkSession, tmp_path: Path, how: str, first: bool
 ) -> None:
     shop = partitioned(spark, tmp_path, 4, first, "shop")

@@ -1,4 +1,4 @@
-"""The join among other operators, and where there is nothing to shuffle."""
+"""The join combined with other operators, and plans that need no shuffle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def one_partition(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
-def test_one_partition_on_both_ends(shop: Shop, one_partition: None) -> None:
+def test_single_partition_inputs_join_without_a_shuffle(shop: Shop, one_partition: None) -> None:
     left = impose_order(shop.orders.stream().coalesce(1), "order_time", "0 seconds").alias("o")
     right = impose_order(shop.deliveries.stream().coalesce(1), "delivery_time", "0 seconds")
     run = shop.run(stream_join(left, right.alias("d"), WITHIN_THE_HOUR, "left"))
@@ -33,7 +33,7 @@ def test_one_partition_on_both_ends(shop: Shop, one_partition: None) -> None:
     assert met(run.step()) == [(1, 1), (2, None)]
 
 
-def test_a_union_has_the_smaller_watermark(shop: Shop, spark: SparkSession) -> None:
+def test_union_uses_the_lower_watermark_of_its_branches(shop: Shop, spark: SparkSession) -> None:
     slow = Shop(spark, shop.folder / "slow")
     both = shop.ordered().union(slow.ordered()).alias("o")
     run = shop.run(stream_join(both, shop.delivered(), WITHIN_THE_HOUR, "full"))
@@ -41,12 +41,12 @@ def test_a_union_has_the_smaller_watermark(shop: Shop, spark: SparkSession) -> N
     shop.order((2, "12:00"))
     shop.deliver((1, "10:30"), (7, "10:30"))
     assert met(run.step()) == [(1, 1)]
-    # only now do both halves of the union promise nothing before 10:31
+    # Only now have both branches of the union passed 10:31.
     slow.order((3, "10:31"))
     assert met(run.step()) == [(None, 7)]
 
 
-def test_filters_renames_and_tables_around_the_join(shop: Shop, spark: SparkSession) -> None:
+def test_join_with_filter_rename_and_static_table_join(shop: Shop, spark: SparkSession) -> None:
     names = spark.createDataFrame([(1, "one"), (2, "two"), (3, "three")], "id INT, name STRING")
     left = shop.ordered().where("id <> 4").withColumnRenamed("order_time", "placed").alias("o")
     on = WITHIN_THE_HOUR.replace("order_time", "placed")
@@ -60,7 +60,7 @@ def test_filters_renames_and_tables_around_the_join(shop: Shop, spark: SparkSess
     assert met(run.step()) == [(1, 1), (2, None)]
 
 
-def test_deduplication_below_the_join(shop: Shop) -> None:
+def test_deduplication_below_the_join_drops_duplicates(shop: Shop) -> None:
     left = shop.ordered().dropDuplicates(["id", "order_time"]).alias("o")
     run = shop.run(stream_join(left, shop.delivered(), WITHIN_THE_HOUR, "left"))
     shop.order((1, "10:00"), (1, "10:00"), (2, "10:05"))
@@ -71,7 +71,7 @@ def test_deduplication_below_the_join(shop: Shop) -> None:
     assert met(run.step()) == [(2, None)]
 
 
-def test_a_batch_that_is_read_twice_gives_the_same_twice(shop: Shop) -> None:
+def test_foreach_batch_reading_twice_sees_the_same_rows(shop: Shop) -> None:
     result = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, "full")
     seen: list[tuple[int, int]] = []
 
@@ -95,8 +95,8 @@ def test_a_batch_that_is_read_twice_gives_the_same_twice(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "semi"])
-def test_a_self_join_of_columns_that_were_renamed_to_and_fro(shop: Shop, how: How) -> None:
-    # Renames in a row become one, from the old name to the old name: it must stay all the same.
+def test_self_join_of_columns_renamed_back_and_forth(shop: Shop, how: How) -> None:
+    # Spark collapses consecutive renames into one from a name to itself: the alias must remain.
     there = shop.ordered().toDF("x", "y").toDF("id", "order_time").alias("d")
     on = "o.id = d.id AND d.order_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
     joined = stream_join(shop.ordered(), there, on, how)
@@ -105,7 +105,7 @@ def test_a_self_join_of_columns_that_were_renamed_to_and_fro(shop: Shop, how: Ho
     assert met(run.step()) == [(2, 2)]
 
 
-def test_a_window_above_a_time_that_was_cast_below_closes(shop: Shop) -> None:
+def test_window_over_an_event_time_cast_below_the_join_closes(shop: Shop) -> None:
     cast = shop.ordered().selectExpr("id", "CAST(order_time AS TIMESTAMP) AS order_time")
     joined = stream_join(cast.alias("o"), shop.delivered(), WITHIN_THE_HOUR, "left")
     hours = joined.groupBy(F.window("order_time", "1 hour")).count()
@@ -119,7 +119,7 @@ def test_a_window_above_a_time_that_was_cast_below_closes(shop: Shop) -> None:
     assert [(start.hour, count) for start, count in run.rows()] == [(10, 2)]
 
 
-def test_update_mode_does_the_same_as_append_mode(shop: Shop) -> None:
+def test_left_join_emits_in_update_mode_as_in_append_mode(shop: Shop) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"), (2, "10:05"))
     shop.deliver((1, "10:40"), (9, "11:30"))
@@ -135,7 +135,7 @@ def test_update_mode_does_the_same_as_append_mode(shop: Shop) -> None:
     assert met({0: rows}) == [(1, 1), (2, None)]
 
 
-def test_a_filter_above_goes_below_the_shuffle_and_columns_are_pruned(
+def test_filter_above_is_pushed_below_the_shuffle_and_columns_pruned(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     orders = shop.ordered().withColumn("price", F.col("id") * 10).withColumn("unused", F.lit("x"))
@@ -149,7 +149,7 @@ def test_a_filter_above_goes_below_the_shuffle_and_columns_are_pruned(
     assert "Filter" not in plan[: plan.index("StreamJoin ")]
 
 
-def test_columns_come_out_as_they_are_asked_for(
+def test_reordered_columns_need_no_projection_above_the_join(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR).select("d.id", "o.id").explain()
@@ -158,7 +158,7 @@ def test_columns_come_out_as_they_are_asked_for(
 
 
 @pytest.mark.parametrize("columns", [["o.id"], ["d.id", "o.id AS again"], ["1 AS one"]], ids=str)
-def test_any_columns_above_a_filter_that_stays_there(shop: Shop, columns: list[str]) -> None:
+def test_projection_above_a_filter_that_is_not_pushed_down(shop: Shop, columns: list[str]) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, "left")
     run = shop.run(joined.where("d.delivery_time IS NULL").selectExpr(*columns))
     shop.order((1, "10:00"), (2, "10:05"))
@@ -168,7 +168,7 @@ def test_any_columns_above_a_filter_that_stays_there(shop: Shop, columns: list[s
     assert run.rows() == [tuple(expected[column] for column in columns)]
 
 
-ASKED = [
+SELECTIONS = [
     ["d.id", "order_time"],
     ["delivery_time", "d.id", "order_time", "o.id"],
     ["o.id", "o.id AS again"],
@@ -178,8 +178,8 @@ ASKED = [
 
 
 @pytest.mark.parametrize("how", ["inner", "full"])
-@pytest.mark.parametrize("columns", ASKED, ids=str)
-def test_any_columns_of_a_join(
+@pytest.mark.parametrize("columns", SELECTIONS, ids=str)
+def test_any_projection_of_a_join_equals_the_batch_join(
     shop: Shop, spark: SparkSession, how: How, columns: list[str]
 ) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how)
@@ -201,7 +201,7 @@ def test_any_columns_of_a_join(
 
 @pytest.mark.parametrize(("how", "met"), [("semi", {1, 3}), ("anti", {2})])
 @pytest.mark.parametrize("columns", [["id", "order_time"], ["order_time", "id"], ["id"]], ids=str)
-def test_any_columns_of_a_join_that_gives_left_rows_only(
+def test_any_projection_of_semi_and_anti_joins(
     shop: Shop, how: How, met: set[int], columns: list[str]
 ) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how)
@@ -226,7 +226,7 @@ def test_any_columns_of_a_join_that_gives_left_rows_only(
         ("right", "d.id > 0", "RIGHT OUTER"),
     ],
 )
-def test_an_outer_join_whose_padded_rows_are_dropped_keeps_less(
+def test_outer_join_is_narrowed_if_a_filter_drops_padded_rows(
     shop: Shop, capsys: pytest.CaptureFixture[str], how: How, where: str, narrower: str
 ) -> None:
     on = WITHIN_THE_HOUR
@@ -234,7 +234,7 @@ def test_an_outer_join_whose_padded_rows_are_dropped_keeps_less(
     assert f"StreamJoin {narrower}, " in capsys.readouterr().out
 
 
-def test_filters_above_every_type_of_join(shop: Shop) -> None:
+def test_filter_above_inner_left_full_and_anti_joins(shop: Shop) -> None:
     filters: dict[How, str] = {
         "inner": "o.id > 1 AND d.id < 4",
         "left": "o.id > 1 AND (d.id IS NULL OR d.id < 4)",
@@ -258,8 +258,8 @@ def test_filters_above_every_type_of_join(shop: Shop) -> None:
     assert [row[0] for row in seen["anti"]] == [2]
 
 
-def test_windowed_aggregation_below_the_join(shop: Shop) -> None:
-    """Spark gives a window out when its own watermark passes the end; no row is late for that."""
+def test_rows_of_a_windowed_aggregation_below_the_join_are_not_late(shop: Shop) -> None:
+    """Spark emits a window when its own watermark passes the end. The join must accept it."""
     counted = (
         shop.ordered()
         .groupBy(F.window("order_time", "10 minutes"), "id")
@@ -278,17 +278,17 @@ def test_windowed_aggregation_below_the_join(shop: Shop) -> None:
     shop.order((4, "16:00"))
     shop.deliver((4, "16:00"))
     run.step()
-    met_in_the_end = sorted((row[0], row[2], row[3]) for row in run.rows())
-    assert met_in_the_end == [(1, 2, 1), (2, 1, None), (3, 1, 3)]
+    result_rows = sorted((row[0], row[2], row[3]) for row in run.rows())
+    assert result_rows == [(1, 2, 1), (2, 1, None), (3, 1, 3)]
     assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
 
 
 @pytest.mark.parametrize("mode", ["update", "complete"])
 @pytest.mark.parametrize("below", ["windows", "distinct"])
-def test_an_aggregation_below_the_join_is_refused_where_it_gives_out_unfinished_groups(
+def test_aggregation_below_join_is_refused_outside_append_mode(
     shop: Shop, below: str, mode: str
 ) -> None:
-    """An earlier count of a window would have been joined, and stay so."""
+    """The join would otherwise match a preliminary count and never correct it."""
     hours = shop.ordered().groupBy(F.window("order_time", "1 hour").alias("hour"), "id").count()
     closed = hours.select("id", F.window_time("hour").alias("order_time"))
     shop.ordered().createOrReplaceTempView("ordered")
@@ -302,10 +302,10 @@ def test_an_aggregation_below_the_join_is_refused_where_it_gives_out_unfinished_
     assert "append mode" in str(refused.value)
 
 
-def test_a_window_over_a_time_that_the_join_leaves_without_a_watermark_is_refused(
+def test_window_over_a_time_without_output_watermark_is_refused(
     shop: Shop,
 ) -> None:
-    """Nothing bounds `packed`, so it comes out with any age, and the window would never close."""
+    """No bound limits the age of `packed`, so the window would never close."""
     stamped = shop.orders.stream().withColumn("packed", F.col("order_time"))
     orders = impose_order(impose_order(stamped, "order_time", "0 seconds"), "packed", "0 seconds")
     joined = stream_join(orders.alias("o"), shop.delivered(), WITHIN_THE_HOUR)
@@ -315,8 +315,10 @@ def test_a_window_over_a_time_that_the_join_leaves_without_a_watermark_is_refuse
     assert "watermark" in str(refused.value)
 
 
-def test_a_branch_of_a_union_without_rows_changes_nothing(shop: Shop, spark: SparkSession) -> None:
-    """Spark's optimizer looks at one batch: here one in which no channel can be NULL."""
+def test_idle_union_branch_does_not_drop_nullable_conditions(
+    shop: Shop, spark: SparkSession
+) -> None:
+    """Spark's optimizer sees one batch only: here one in which `channel` cannot be NULL."""
     app = Landing(spark, shop.folder / "app", "id INT, order_time TIMESTAMP, channel INT")
     web = shop.orders.stream().withColumn("channel", F.lit(7))
     both = web.unionByName(app.stream()).imposeOrder("order_time", "0 seconds").alias("o")
@@ -331,8 +333,8 @@ def test_a_branch_of_a_union_without_rows_changes_nothing(shop: Shop, spark: Spa
     assert [(row[0], row[2], row[3]) for row in run.rows()] == [(1, None, 1)]
 
 
-def test_a_window_of_a_computed_time_is_no_event_time(shop: Shop) -> None:
-    """Rows in order would be late by it, for the window lies hours before their time."""
+def test_window_of_a_computed_time_is_not_an_event_time(shop: Shop) -> None:
+    """The window is hours before the row's event time, so rows on time would be late by it."""
     early = F.window(F.col("order_time") - F.expr("INTERVAL 2 HOURS"), "1 hour").alias("w")
     orders = impose_order(shop.orders.stream(), "order_time", "0 seconds")
     joined = stream_join(
@@ -349,7 +351,7 @@ def test_a_window_of_a_computed_time_is_no_event_time(shop: Shop) -> None:
     assert run.total("lateRowsLeft") == 0
 
 
-def test_a_python_function_of_both_inputs_filters_above_the_join(
+def test_python_udf_over_both_inputs_filters_above_the_join(
     shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)

@@ -1,4 +1,4 @@
-"""Filters and columns go below the join, as with Spark's own, and change no row by that."""
+"""Filters and column pruning pass below the join as in Spark's join, with the same results."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.streams import Landing
 
 
 def filters(df: DataFrame, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
-    """The filters on the left and on the right input, below the shuffles."""
+    """The filters below the shuffles, on the left input and on the right input."""
     df.explain()
     plan = capsys.readouterr().out
-    # each input begins with its shuffle
+    # Each input begins with its shuffle.
     _, left, right = plan.split("Exchange ")
 
     def below(text: str) -> list[str]:
@@ -41,7 +41,7 @@ def filters(df: DataFrame, capsys: pytest.CaptureFixture[str]) -> tuple[list[str
         ("left", "o.id IS NULL", "isnull", "isnotnull"),
     ],
 )
-def test_a_filter_on_a_key_is_one_on_both_inputs(
+def test_key_filter_is_applied_to_both_inputs(
     shop: Shop,
     capsys: pytest.CaptureFixture[str],
     how: How,
@@ -66,7 +66,7 @@ def test_a_filter_on_a_key_is_one_on_both_inputs(
         ("anti", False, True),
     ],
 )
-def test_what_the_condition_demands_of_one_input_is_a_filter_unless_its_side_is_preserved(
+def test_one_sided_conjuncts_filter_inputs_that_are_not_preserved(
     shop: Shop, capsys: pytest.CaptureFixture[str], how: How, on_left: bool, on_right: bool
 ) -> None:
     on = f"{WITHIN_THE_HOUR} AND o.id <> 3 AND d.id <> 4"
@@ -77,12 +77,12 @@ def test_what_the_condition_demands_of_one_input_is_a_filter_unless_its_side_is_
     assert [all(each in str(right) for each in demanded), right == []] == [on_right, not on_right]
 
 
-def test_event_times_are_left_to_the_join_which_counts_by_them(
+def test_event_time_conjuncts_are_not_pushed_down(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     on = f"{WITHIN_THE_HOUR} AND d.delivery_time > TIMESTAMP'2024-05-04 09:00:00'"
     left, right = filters(stream_join(shop.ordered(), shop.delivered(), on), capsys)
-    # by time nothing is held back, and a row without one is let through without a key, too
+    # Event times are not filtered here; a row without a time passes even without a key.
     passing = [["isnotnull(id", "isnull(order_time"], ["isnotnull(id", "isnull(delivery_time"]]
     for (demand,), parts in zip((left, right), passing, strict=True):
         assert [part.split("#")[0].strip("(") for part in demand.split(" OR ")] == parts
@@ -93,7 +93,7 @@ def test_event_times_are_left_to_the_join_which_counts_by_them(
     assert (run.total("nullTimeRowsLeft"), run.total("nullTimeRowsRight")) == (1, 1)
 
 
-def test_a_filter_on_one_input_is_one_on_the_other(
+def test_key_filter_below_one_input_is_inferred_for_the_other(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     few = shop.ordered().where("o.id IN (5, 6)")
@@ -102,8 +102,8 @@ def test_a_filter_on_one_input_is_one_on_the_other(
     assert "IN (5,6)" in right
 
 
-def test_what_holds_in_one_batch_only_is_no_filter(shop: Shop, spark: SparkSession) -> None:
-    # While the second half of the union brings nothing, Spark's optimizer sees only the first.
+def test_idle_union_branch_infers_no_filter(shop: Shop, spark: SparkSession) -> None:
+    # While the second branch of the union is idle, Spark's optimizer sees the first one only.
     more = Shop(spark, shop.folder / "more")
     either = shop.ordered().where("o.id = 1").union(more.ordered()).alias("o")
     run = shop.run(stream_join(either, shop.delivered(), WITHIN_THE_HOUR))
@@ -117,10 +117,10 @@ def test_what_holds_in_one_batch_only_is_no_filter(shop: Shop, spark: SparkSessi
     assert met(run.step()) == [(2, 2)]
 
 
-def test_a_filter_by_the_time_of_day_is_not_one_on_the_other_input(
+def test_current_timestamp_filter_is_not_inferred_for_the_other_input(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # What is too early in one batch, by the clock, may not be so in a later one.
+    # A time too early in one batch, by the clock, may be late enough in a later batch.
     orders, deliveries = (
         df.withColumn("until", F.col(time) + F.expr("INTERVAL 1 DAY"))
         for df, time in ((shop.ordered(), "order_time"), (shop.delivered(), "delivery_time"))
@@ -132,7 +132,7 @@ def test_a_filter_by_the_time_of_day_is_not_one_on_the_other_input(
     assert " < " not in str(right)
 
 
-def test_what_holds_of_a_key_need_not_hold_of_one_that_is_only_equal(
+def test_binary_filter_is_not_inferred_for_a_collation_equal_key(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     def input_of(name: str) -> tuple[Landing, DataFrame]:
@@ -149,7 +149,7 @@ def test_what_holds_of_a_key_need_not_hold_of_one_that_is_only_equal(
     assert [(row[0], row[2]) for row in run.rows()] == [("A", "a")]
 
 
-def test_only_the_fields_of_a_struct_that_are_asked_for_go_into_the_join(
+def test_only_required_struct_fields_enter_the_join(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     schema = "t TIMESTAMP, s STRUCT<id: INT, price: INT, note: STRING, big: STRUCT<x: INT, y: INT>>"

@@ -1,4 +1,4 @@
-"""Plain joins of streams with Spark's own watermarks, with spark.sql.streamJoin.replaceBuiltin."""
+"""Plain joins with Spark's watermarks that spark.sql.streamJoin.replaceBuiltin replaces."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def explained(df: DataFrame, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_off_by_default(
+def test_replace_builtin_is_off_by_default(
     shop: Shop, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = explained(plain_join(shop), capsys)
@@ -75,7 +75,7 @@ def test_off_by_default(
         ("anti", [2]),
     ],
 )
-def test_every_type_of_join_is_taken_over(
+def test_every_join_type_is_replaced(
     shop: Shop,
     replaced: None,
     how: str,
@@ -89,7 +89,7 @@ def test_every_type_of_join_is_taken_over(
     run = shop.run(joined)
     shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"))
     shop.deliver((1, "10:40"), (9, "10:50"), (8, "12:10"))
-    # all in the first batch, which proves it
+    # The first batch emits all of them, as soon as the watermarks allow it.
     rows = run.step()[0]
     came: list[object] = (
         sorted(row[0] for row in rows) if how in ("semi", "anti") else list(ids(rows))
@@ -116,7 +116,9 @@ def test_every_type_of_join_is_taken_over(
         "WHERE came BETWEEN made AND made + INTERVAL '1' HOUR",
     ],
 )
-def test_sql(shop: Shop, spark: SparkSession, replaced: None, query: str) -> None:
+def test_sql_spellings_of_a_join_are_replaced(
+    shop: Shop, spark: SparkSession, replaced: None, query: str
+) -> None:
     for view, stream, time in [
         ("o", shop.orders.stream(), "order_time"),
         ("d", shop.deliveries.stream(), "delivery_time"),
@@ -136,7 +138,7 @@ def test_sql(shop: Shop, spark: SparkSession, replaced: None, query: str) -> Non
     assert run.operator()["operatorName"] == "streamJoin"
 
 
-def test_a_chain_with_two_event_times_which_spark_refuses(
+def test_chain_on_two_event_times_runs_only_when_replaced(
     shop: Shop, spark: SparkSession, tmp_path: Path
 ) -> None:
     returns = Landing(spark, tmp_path / "returns", "id INT, return_time TIMESTAMP")
@@ -166,7 +168,7 @@ def test_a_chain_with_two_event_times_which_spark_refuses(
 
 
 @pytest.mark.parametrize(("how", "rows"), [("full", {1: 1, 3: None}), ("right", {1: 1})])
-def test_where_bounds_the_join_below_an_outer_join(
+def test_where_clause_bounds_a_join_below_an_outer_join(
     shop: Shop,
     spark: SparkSession,
     tmp_path: Path,
@@ -189,7 +191,7 @@ def test_where_bounds_the_join_below_an_outer_join(
     shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"), (9, "18:00"))
     shop.deliver((1, "10:40"), (2, "11:40"), (3, "12:10"), (9, "20:00"))
     returns.land({"id": 1, "return_time": "2024-05-04T11:00:00"})
-    # WHERE drops the rows of returns that have no order
+    # WHERE drops the returns that have no order.
     returns.land({"id": 7, "return_time": "2024-05-04T11:30:00"})
     returns.land({"id": 8, "return_time": "2024-05-04T20:00:00"})
     run = shop.run(chain)
@@ -197,8 +199,8 @@ def test_where_bounds_the_join_below_an_outer_join(
     assert {row[0]: row[4] for row in run.rows()} == rows
 
 
-def test_an_outer_join_without_the_conditions_spark_wants(shop: Shop, spark: SparkSession) -> None:
-    # the lower bound of orders follows from both conjuncts together only
+def test_full_join_that_spark_refuses_runs_when_replaced(shop: Shop, spark: SparkSession) -> None:
+    # The lower bound of orders follows only from both conjuncts together.
     on = "o.id = d.id AND abs(o.id) > 0 AND d.delivery_time - o.order_time <= INTERVAL '1' HOUR"
     on += " AND NOT d.delivery_time < o.order_time"
     run = shop.run(plain_join(shop, "full", on), "spark")
@@ -214,7 +216,7 @@ def test_an_outer_join_without_the_conditions_spark_wants(shop: Shop, spark: Spa
         ]
 
 
-def test_update_mode_of_an_outer_join(shop: Shop, replaced: None) -> None:
+def test_replaced_left_join_runs_in_update_mode(shop: Shop, replaced: None) -> None:
     rows: list[tuple[object, ...]] = []
     shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"))
     shop.deliver((1, "10:40"), (8, "12:10"))
@@ -230,7 +232,7 @@ def test_update_mode_of_an_outer_join(shop: Shop, replaced: None) -> None:
     assert met({0: rows}) == [(1, 1), (2, None)]
 
 
-def test_a_stream_with_itself(
+def test_self_join_with_aliases_is_replaced(
     shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stream = shop.orders.stream().withWatermark("order_time", "0 seconds")
@@ -247,7 +249,7 @@ def test_a_stream_with_itself(
     assert run.operator()["operatorName"] == "streamJoin"
 
 
-def test_a_stream_with_itself_by_its_columns(shop: Shop, replaced: None) -> None:
+def test_self_join_using_columns_is_replaced(shop: Shop, replaced: None) -> None:
     stream = shop.orders.stream().withWatermark("order_time", "0 seconds")
     run = shop.run(stream.join(stream, ["id", "order_time"], "left"))
     shop.order((1, "10:00"), (2, "10:05"), (3, "15:00"))
@@ -255,7 +257,7 @@ def test_a_stream_with_itself_by_its_columns(shop: Shop, replaced: None) -> None
     assert run.operator()["operatorName"] == "streamJoin"
 
 
-def test_aggregation_above_and_deduplication_below(shop: Shop, replaced: None) -> None:
+def test_replaced_join_between_aggregation_and_deduplication(shop: Shop, replaced: None) -> None:
     distinct = orders(shop).dropDuplicates(["id", "order_time"]).alias("o")
     joined = distinct.join(deliveries(shop), F.expr(WITHIN_THE_HOUR), "left")
     counts = joined.groupBy(F.window("order_time", "1 hour")).count()
@@ -271,7 +273,7 @@ def test_aggregation_above_and_deduplication_below(shop: Shop, replaced: None) -
     assert names == ["stateStoreSave", "streamJoin", "dedupe"]
 
 
-def test_a_join_with_a_table_stays(
+def test_stream_table_join_is_not_replaced(
     shop: Shop, spark: SparkSession, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = spark.createDataFrame([(1, "one")], "id INT, name STRING")
@@ -291,7 +293,7 @@ def test_a_join_with_a_table_stays(
         ),
     ],
 )
-def test_explain_says_why_a_join_stayed(
+def test_explain_states_why_a_join_is_not_replaced(
     shop: Shop, replaced: None, on: str, reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = explained(plain_join(shop, on=on), capsys)
@@ -305,7 +307,7 @@ def test_explain_says_why_a_join_stayed(
     assert run.operator("symmetricHashJoin")["numRowsTotal"] == 2
 
 
-def test_a_python_function_of_both_inputs(
+def test_python_udf_over_both_inputs_prevents_replacement_in_the_condition(
     shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     same = F.udf(lambda a, b: a == b, "BOOLEAN", useArrow=False)
@@ -313,7 +315,7 @@ def test_a_python_function_of_both_inputs(
     joined = orders(shop).join(deliveries(shop), condition)
     text = explained(joined, capsys)
     assert SPARKS in text
-    # of one input, or above the join, it stands in nobody's way
+    # A function of one input, or above the join, does not prevent the replacement.
     even = F.udf(lambda a: a % 2 == 0, "BOOLEAN", useArrow=False)
     joined = orders(shop).join(deliveries(shop), F.expr(WITHIN_THE_HOUR) & even("o.id"), "left")
     run = shop.run(joined.where(same(F.lit(1), F.lit(1)) | same("o.id", "d.id")))
@@ -323,11 +325,11 @@ def test_a_python_function_of_both_inputs(
     assert run.operator()["operatorName"] == "streamJoin"
 
 
-def test_explain_says_of_which_join_a_bound_is_missing(
+def test_explain_names_the_join_of_a_chain_that_lacks_a_bound(
     shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = plain_join(shop, "left", "o.id = d.id AND order_time <= delivery_time")
-    # Spark plans no join of its own on two event times of one input
+    # Spark does not plan its own join on two event times of one input.
     below = kept.select("o.id", "order_time").alias("o")
     again = shop.deliveries.stream().withWatermark("delivery_time", "0 seconds").alias("e")
     on = "o.id = e.id AND e.delivery_time BETWEEN order_time AND order_time + INTERVAL '1' HOUR"
@@ -337,7 +339,7 @@ def test_explain_says_of_which_join_a_bound_is_missing(
     assert "Add the missing inequality" in lower
 
 
-def test_explain_says_that_a_watermark_is_missing(
+def test_explain_names_the_input_without_a_watermark(
     shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     joined = orders(shop).join(shop.deliveries.stream().alias("d"), F.expr(WITHIN_THE_HOUR))
@@ -346,7 +348,7 @@ def test_explain_says_that_a_watermark_is_missing(
     assert SPARKS in text
 
 
-def test_the_setting_counts_when_the_query_starts(shop: Shop, spark: SparkSession) -> None:
+def test_setting_takes_effect_when_the_query_starts(shop: Shop, spark: SparkSession) -> None:
     run = shop.run(plain_join(shop))
     with replacing(spark):
         shop.order((1, "10:00"))
@@ -356,7 +358,7 @@ def test_the_setting_counts_when_the_query_starts(shop: Shop, spark: SparkSessio
 
 
 @pytest.mark.parametrize("first", ["true", "false"])
-def test_a_checkpoint_of_the_other_operator_is_refused(
+def test_checkpoint_of_the_other_operator_is_refused_unchanged(
     shop: Shop, spark: SparkSession, first: str
 ) -> None:
     with replacing(spark, first):
@@ -372,17 +374,17 @@ def test_a_checkpoint_of_the_other_operator_is_refused(
     assert "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA" in message
     assert "streamJoin" in message
     assert "symmetricHashJoin" in message
-    # nothing was overwritten: the right setting goes on
+    # The failed start overwrote nothing: the original setting continues.
     with replacing(spark, first):
         assert met(Run(plain_join(shop, "left"), run.checkpoint).step()) == [(1, 1)]
 
 
-def test_a_wrong_value_of_the_setting_is_refused(spark: SparkSession) -> None:
+def test_invalid_value_of_the_setting_is_refused(spark: SparkSession) -> None:
     with pytest.raises(Exception, match=SETTING):
         spark.conf.set(SETTING, "perhaps")
 
 
-def test_a_retention_bounds_no_join_of_sparks(
+def test_retention_setting_does_not_bound_a_builtin_join(
     shop: Shop, replaced: None, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spark.conf.set("spark.sql.streamJoin.retention", "1 hour")

@@ -1,4 +1,4 @@
-"""Bounds in one direction only, and for how long what they do not bound is kept."""
+"""Retention: the join adds missing time bounds, up to the given age of a row."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def as_tables(shop: Shop, on: str, how: How) -> list[tuple[int | None, int | Non
 
 @pytest.mark.connect
 @pytest.mark.parametrize("how", ["inner", "left", "full"])
-def test_the_missing_inequality_is_added(shop: Shop, how: How) -> None:
+def test_retention_adds_the_missing_inequality(shop: Shop, how: How) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), AFTER, how, retention="1 hour")
     found = fed(shop, shop.run(joined))
     limited = AFTER + " AND o.order_time >= d.delivery_time - INTERVAL '1' HOUR"
-    # rows 8 and 9 still wait
+    # rows 8 and 9 are still buffered
     assert found == [pair for pair in as_tables(shop, limited, how) if not {8, 9} & set(pair)]
     assert (1, 1) in found
     assert (2, 2) not in found
 
 
 @pytest.mark.connect
-def test_both_inequalities_where_both_are_missing(shop: Shop) -> None:
+def test_retention_adds_both_missing_inequalities(shop: Shop) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), ["id"], retention=timedelta(hours=1))
     run = shop.run(joined)
     shop.order((1, "10:00"), (2, "10:00"), (3, "12:00"))
@@ -66,7 +66,7 @@ def test_both_inequalities_where_both_are_missing(shop: Shop) -> None:
 
 
 @pytest.mark.connect
-def test_the_setting_counts_in_sql_and_an_argument_before_it(shop: Shop, one_hour: None) -> None:
+def test_retention_argument_overrides_the_sql_setting(shop: Shop, one_hour: None) -> None:
     shop.ordered().createOrReplaceTempView("kept_orders")
     shop.delivered().createOrReplaceTempView("kept_deliveries")
     sql = f"SELECT * FROM kept_orders AS o JOIN kept_deliveries AS d ON {AFTER}"
@@ -77,7 +77,7 @@ def test_the_setting_counts_in_sql_and_an_argument_before_it(shop: Shop, one_hou
 
 
 @pytest.mark.connect
-def test_what_the_condition_bounds_stays_as_it_is(shop: Shop, one_hour: None) -> None:
+def test_retention_keeps_bounds_of_the_condition(shop: Shop, one_hour: None) -> None:
     on = AFTER + " AND d.delivery_time <= o.order_time + INTERVAL '3' HOUR"
     assert fed(shop, shop.run(stream_join(shop.ordered(), shop.delivered(), on))) == [
         (1, 1),
@@ -106,7 +106,7 @@ def test_what_the_condition_bounds_stays_as_it_is(shop: Shop, one_hour: None) ->
         "bound_orders o, bound_deliveries d",
     ],
 )
-def test_what_where_bounds_stays_as_it_is(
+def test_retention_keeps_bounds_of_the_where_clause(
     shop: Shop, one_hour: None, joined: str, where: str
 ) -> None:
     ordered_view(shop.orders.stream(), "order_time", "bound_orders")
@@ -117,7 +117,9 @@ def test_what_where_bounds_stays_as_it_is(
 
 @pytest.mark.connect
 @pytest.mark.parametrize(("column", "on"), [("n", "INT"), ("n", "BIGINT"), ("n", "SMALLINT")])
-def test_numbers(spark: SparkSession, tmp_path: Path, column: str, on: str) -> None:
+def test_retention_of_numeric_event_times(
+    spark: SparkSession, tmp_path: Path, column: str, on: str
+) -> None:
     left = Landing(spark, tmp_path / "left", f"id INT, {column} {on}")
     right = Landing(spark, tmp_path / "right", f"id INT, {column} {on}")
     joined = stream_join(
@@ -134,7 +136,7 @@ def test_numbers(spark: SparkSession, tmp_path: Path, column: str, on: str) -> N
 
 
 @pytest.mark.connect
-def test_days(spark: SparkSession, tmp_path: Path) -> None:
+def test_retention_of_date_event_times(spark: SparkSession, tmp_path: Path) -> None:
     left = Landing(spark, tmp_path / "left", "id INT, day DATE")
     right = Landing(spark, tmp_path / "right", "id INT, day DATE")
     joined = stream_join(
@@ -159,13 +161,13 @@ def test_days(spark: SparkSession, tmp_path: Path) -> None:
         (5, "INVALID_LAG"),
     ],
 )
-def test_refused_retention(shop: Shop, retention: str | int, condition: str) -> None:
+def test_invalid_retention_is_refused(shop: Shop, retention: str | int, condition: str) -> None:
     with pytest.raises(AnalysisException) as refused:
         stream_join(shop.ordered(), shop.delivered(), AFTER, retention=retention)
     assert refused.value.getCondition() == f"STREAM_JOIN.{condition}"
     assert "retention" in str(refused.value)
 
 
-def test_without_it_the_message_names_it(shop: Shop) -> None:
+def test_error_for_a_missing_bound_names_the_retention_setting(shop: Shop) -> None:
     with pytest.raises(AnalysisException, match=r"spark\.sql\.streamJoin\.retention"):
         stream_join(shop.ordered(), shop.delivered(), AFTER)

@@ -1,4 +1,4 @@
-"""Common table expressions that would give other values each time they are read."""
+"""Common table expressions with nondeterministic values that a query reads twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def session(spark: SparkSession, tmp_path: Path) -> SparkSession:
 
 
 @pytest.mark.parametrize("value", ["rand()", "uuid()"])
-def test_read_twice_by_a_join(session: SparkSession, value: str) -> None:
+def test_nondeterministic_cte_read_twice_by_a_join_is_refused(
+    session: SparkSession, value: str
+) -> None:
     query = SELF_JOIN.format(value=value)
     with pytest.raises(AnalysisException) as refused:
         session.sql(query)
@@ -34,14 +36,16 @@ def test_read_twice_by_a_join(session: SparkSession, value: str) -> None:
     assert context.fragment() == value
 
 
-def test_what_gives_the_same_each_time(session: SparkSession, tmp_path: Path) -> None:
+def test_deterministic_cte_read_twice_is_accepted(session: SparkSession, tmp_path: Path) -> None:
     run = Run(session.sql(SELF_JOIN.format(value="id + 1")), tmp_path / "run")
     run.step()
     assert sorted(run.rows()) == [(1, True), (2, True)]
     assert run.operator()["operatorName"] == "streamJoin"
 
 
-def test_a_table_around_a_join_of_streams(session: SparkSession, tmp_path: Path) -> None:
+def test_nondeterministic_cte_of_a_static_table_is_accepted(
+    session: SparkSession, tmp_path: Path
+) -> None:
     run = Run(
         session.sql(
             """WITH t AS (SELECT id, rand() AS r FROM VALUES (1), (2) AS t(id)),

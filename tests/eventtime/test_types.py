@@ -1,4 +1,4 @@
-"""Event times and keys of every type, against Spark's own batch join of the same rows."""
+"""Event times and keys of every type, compared with Spark's batch join of the same rows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from streamjoin import impose_order
 from tests.streams import Landing, Run
 
 END = 10**6
-"""The id of rows that only push the watermarks."""
+"""The id of rows that only advance the watermarks."""
 
 
 class Inputs:
-    """Two inputs of rows (id, k, t), with columns made of k and t."""
+    """Two inputs of rows (id, k, t), with key and time columns computed from k and t."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         self.folder = folder
@@ -38,7 +38,7 @@ class Inputs:
 def joined(
     inputs: Inputs, times: tuple[str, str], keys: tuple[str, str], lag: str | int, on: str, how: str
 ) -> tuple[DataFrame, DataFrame]:
-    """The join of the streams, and of the same rows as tables."""
+    """The join of the streams, and the join of the same rows as tables."""
 
     def side(frame: DataFrame, name: str, n: int) -> DataFrame:
         columns = ["id", f"{keys[n]} AS key", f"{times[n]} AS time"]
@@ -63,7 +63,7 @@ def pairs(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
 
 
 def check(run: Run, table: DataFrame) -> list[tuple[object, ...]]:
-    """Run what has landed to its end, and give what came out if it is what the table gives."""
+    """Run to the end, compare the output with the batch join, and return it."""
     run.step()
     found = pairs(run.rows())
     assert found == pairs([tuple(row) for row in table.collect()])
@@ -86,7 +86,9 @@ TIMES: dict[str, tuple[str, str, str | int]] = {
 
 @pytest.mark.connect
 @pytest.mark.parametrize("kind", TIMES)
-def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+def test_event_times_of_every_type_join_as_in_batch(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
     time, distance, lag = TIMES[kind]
     inputs = Inputs(spark, tmp_path)
     on = f"l.key = r.key AND r.time BETWEEN l.time AND l.time + {distance}"
@@ -95,7 +97,7 @@ def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path, kind: st
     inputs.land("left", (1, "a", 100), (2, "a", 101), (3, "b", 102), (4, "a", 103))
     inputs.land("right", (1, "a", 101), (2, "b", 105), (3, "a", 99))
     run.step()
-    # 105 - 1 - 2 = 102: rows 1 and 2 of the left are gone, 3 and 4 may still meet something
+    # 105 - 1 - 2 = 102: left rows 1 and 2 are evicted, 3 and 4 can still match.
     assert run.metrics()["bufferedRowsLeft"] == 2
     inputs.land("left", (5, "b", 104), (6, "a", 106), (END, "end", 200))
     inputs.land("right", (4, "a", 104), (5, None, 104), (END, "end", 300))
@@ -108,7 +110,7 @@ def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path, kind: st
 @pytest.mark.parametrize(
     ("left", "right"), [("INT", "BIGINT"), ("SMALLINT", "INT"), ("SMALLINT", "BIGINT")]
 )
-def test_numbers_of_different_width(
+def test_integer_event_times_of_different_width(
     spark: SparkSession, tmp_path: Path, left: str, right: str
 ) -> None:
     inputs = Inputs(spark, tmp_path)
@@ -130,7 +132,7 @@ def test_numbers_of_different_width(
         "AND timestamp_seconds(l.time) + INTERVAL '2' SECOND",
     ],
 )
-def test_numbers_in_different_units(
+def test_integer_event_times_in_seconds_and_milliseconds(
     spark: SparkSession, tmp_path: Path, on: str, state: str
 ) -> None:
     inputs = Inputs(spark, tmp_path)
@@ -142,7 +144,7 @@ def test_numbers_in_different_units(
         inputs.land("left", (1, "a", 100), (2, "a", 102), (3, "b", 104))
         inputs.land("right", (1, "a", 101), (2, "a", 105), (3, "b", 104))
         run.step()
-        # the watermark of the right input is 105004: left rows from 104 on may still meet one
+        # The watermark of the right input is 105004: left rows from 104 on can still match.
         assert run.metrics()["bufferedRowsLeft"] == 1
         inputs.land("left", (END, "end", 200))
         inputs.land("right", (END, "end", 300))
@@ -153,8 +155,10 @@ def test_numbers_in_different_units(
 
 
 @pytest.mark.connect
-def test_a_number_keeps_its_watermark_as_a_wider_one(spark: SparkSession, tmp_path: Path) -> None:
-    """Cast by the person, and by Spark in a union."""
+def test_integer_event_time_keeps_its_watermark_when_widened(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Once with an explicit cast, once with the cast that Spark adds in a union."""
     inputs = Inputs(spark, tmp_path)
 
     def made(frame: DataFrame, number: str, where: str = "true") -> DataFrame:
@@ -184,7 +188,7 @@ def test_a_number_keeps_its_watermark_as_a_wider_one(spark: SparkSession, tmp_pa
     ("left", "right"),
     [("TIMESTAMP", "DATE"), ("TIMESTAMP", "TIMESTAMP_NTZ"), ("DATE", "TIMESTAMP_NTZ")],
 )
-def test_times_of_different_families_are_refused(
+def test_event_times_of_different_type_families_are_refused(
     spark: SparkSession, tmp_path: Path, left: str, right: str
 ) -> None:
     inputs = Inputs(spark, tmp_path)
@@ -203,13 +207,13 @@ def new_york(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
-# 2024-11-03 12:00 in New York, when a day of 25 hours had begun at 12:00 the day before
+# 2024-11-03 12:00 in New York. The calendar day that ends here has 25 hours.
 NOON = 1730653200 // 3600
 
 
 @pytest.mark.connect
 @pytest.mark.parametrize("how", ["left", "right"])
-def test_a_day_over_the_change_of_the_clocks(
+def test_one_day_interval_across_a_daylight_saving_change(
     spark: SparkSession, tmp_path: Path, new_york: None, how: str
 ) -> None:
     inputs = Inputs(spark, tmp_path)
@@ -218,7 +222,7 @@ def test_a_day_over_the_change_of_the_clocks(
     stream, _ = joined(inputs, (time, time), ("k", "k"), "0 seconds", on, how)
     run = Run(stream, tmp_path / "checkpoint")
     inputs.land("left", (1, "a", NOON - 25), (2, "b", NOON - 25))
-    # 24 hours later by the clock of physics
+    # 24 hours of elapsed time later
     inputs.land("right", (1, "c", NOON - 1))
     run.step()
     inputs.land("right", (2, "a", NOON), (3, "b", NOON + 1), (END, "end", NOON + 100))
@@ -263,7 +267,9 @@ NULL_SAFE = ["collated", "struct of double", "decimals", "binary"]
 @pytest.mark.parametrize(
     ("kind", "equals"), [*((k, "=") for k in KEYS), *((k, "<=>") for k in NULL_SAFE)]
 )
-def test_keys_of_every_type(spark: SparkSession, tmp_path: Path, kind: str, equals: str) -> None:
+def test_keys_of_every_type_join_as_in_batch(
+    spark: SparkSession, tmp_path: Path, kind: str, equals: str
+) -> None:
     inputs = Inputs(spark, tmp_path)
     on = f"l.key {equals} r.key AND r.time BETWEEN l.time AND l.time + 2"
     stream, _ = joined(inputs, ("t", "t"), KEYS[kind], 0, on, "full")
@@ -277,7 +283,9 @@ def test_keys_of_every_type(spark: SparkSession, tmp_path: Path, kind: str, equa
 @pytest.mark.parametrize(
     "key", ["map('x', k)", "parse_json('1')", "named_struct('m', map('x', k))"]
 )
-def test_keys_that_spark_cannot_compare(spark: SparkSession, tmp_path: Path, key: str) -> None:
+def test_key_types_without_equality_are_refused(
+    spark: SparkSession, tmp_path: Path, key: str
+) -> None:
     inputs = Inputs(spark, tmp_path)
     with pytest.raises(AnalysisException) as refused:
         joined(inputs, ("t", "t"), (key, key), 0, "l.key = r.key AND r.time = l.time", "inner")

@@ -1,4 +1,4 @@
-"""Keyed watermarks: one for each time column, kept with the rows, never going back."""
+"""Watermarks per column: stored with the state, and never moving back."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ def millis(spark: SparkSession, clock: str) -> int:
 
 
 @pytest.mark.connect
-def test_late_is_strictly_below_and_judged_by_the_batch_before(shop: Shop) -> None:
+def test_row_strictly_below_the_previous_batch_watermark_is_late(shop: Shop) -> None:
     run = shop.joined("left", lag="10 minutes")
-    # 10:00 in the batch that brings 12:00 is not late: what counts is the batch before
+    # 10:00 in the batch of 12:00 is not late: lateness uses the watermark of the previous batch.
     shop.order((1, "12:00"), (2, "10:00"))
     shop.deliver((2, "10:30"))
     assert met(run.step()) == [(2, 2)]
-    # the watermark of orders is 11:50
+    # The watermark of orders is 11:50.
     shop.order((3, "11:49:59.999999"), (4, "11:50"))
     run.step()
     assert run.metrics()["lateRowsLeft"] == 1
     shop.deliver((3, "12:10"), (4, "12:20"))
     assert met(run.step()) == [(4, 4)]
-    # a late row of the preserved side does not come out padded either
+    # A late row of the preserved side is not emitted null-padded either.
     shop.deliver((0, "14:00"))
     assert met(run.step()) == [(1, None)]
     assert run.total("lateRowsLeft") == 1
 
 
 @pytest.mark.connect
-def test_watermarks_are_shown_in_milliseconds_as_at_the_end_of_the_batch(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_watermark_metric_is_in_milliseconds_at_batch_end(shop: Shop, spark: SparkSession) -> None:
     run = shop.joined(lag="10 minutes")
     shop.order((1, "12:00"))
     run.step()
@@ -46,7 +44,7 @@ def test_watermarks_are_shown_in_milliseconds_as_at_the_end_of_the_batch(
 
 
 @pytest.mark.connect
-def test_available_now_runs_that_see_the_inputs_in_turn(shop: Shop) -> None:
+def test_available_now_runs_with_alternating_inputs_keep_state_small(shop: Shop) -> None:
     run = shop.joined("full")
     for hour in range(8, 16):
         if hour % 2:
@@ -60,7 +58,7 @@ def test_available_now_runs_that_see_the_inputs_in_turn(shop: Shop) -> None:
 
 
 @pytest.mark.connect
-def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(
+def test_watermark_never_decreases_across_restarts_and_triggers(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = shop.joined("left", lag="10 minutes")
@@ -71,9 +69,9 @@ def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(
     marks = [each["customMetrics"]["watermark.order_time"] for each in run.operators()]
     assert marks == sorted(marks)
     assert len(set(marks)) == 3
-    # 11:00, 11:30 and 9:00 came when the watermark was at 11:50 or later
+    # 11:00, 11:30 and 9:00 arrived when the watermark was 11:50 or later.
     assert run.total("lateRowsLeft") == 3
-    # all but the first row came to a watermark; 9:00 came after 12:30
+    # All rows but the first arrived at a column with a watermark; 9:00 arrived after 12:30.
     metrics = run.metrics()
     hours = 3_600_000
     assert metrics["disorderRows.order_time"] == 5
@@ -89,7 +87,7 @@ def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(
 
 
 @pytest.mark.connect
-def test_a_larger_lag_after_a_restart_does_not_take_the_watermark_back(shop: Shop) -> None:
+def test_larger_lag_after_a_restart_does_not_lower_the_watermark(shop: Shop) -> None:
     first = shop.joined("left", lag="0 seconds")
     shop.order((1, "12:00"))
     first.step()
@@ -101,7 +99,7 @@ def test_a_larger_lag_after_a_restart_does_not_take_the_watermark_back(shop: Sho
 
 
 @pytest.mark.connect
-def test_several_watermarks_on_one_input_judge_lateness_each(
+def test_each_of_two_watermarks_on_one_input_decides_lateness(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     left = Landing(spark, tmp_path / "l", "k INT, made TIMESTAMP, sent TIMESTAMP")
@@ -112,7 +110,7 @@ def test_several_watermarks_on_one_input_judge_lateness_each(
     run = Run(one.streamJoin(other, on, "left"), tmp_path / "c")
     left.land({"k": 1, "made": at("10:00"), "sent": at("10:05")})
     run.step()
-    # in time by `made`, late by `sent`, which no bound mentions
+    # On time by `made`, late by `sent`, which no bound mentions.
     left.land({"k": 2, "made": at("09:30"), "sent": at("10:04")})
     left.land({"k": 3, "made": at("09:30"), "sent": at("10:06")})
     run.step()
@@ -121,7 +119,7 @@ def test_several_watermarks_on_one_input_judge_lateness_each(
 
 
 @pytest.mark.connect
-def test_spark_watermarks_count_too(shop: Shop) -> None:
+def test_join_uses_spark_watermarks(shop: Shop) -> None:
     orders = shop.orders.stream().withWatermark("order_time", "10 minutes").alias("o")
     deliveries = shop.deliveries.stream().withWatermark("delivery_time", "0 seconds").alias("d")
     run = shop.run(orders.streamJoin(deliveries, WITHIN_THE_HOUR, "left"))
@@ -130,7 +128,7 @@ def test_spark_watermarks_count_too(shop: Shop) -> None:
     assert met(run.step()) == [(1, None)]
 
 
-def test_an_idle_input_stops_holding_the_other_back(shop: Shop) -> None:
+def test_idle_input_releases_the_other_input_after_its_timeout(shop: Shop) -> None:
     result = shop.ordered().streamJoin(
         shop.delivered(idle_timeout="2 seconds"), WITHIN_THE_HOUR, "left"
     )
@@ -140,12 +138,12 @@ def test_an_idle_input_stops_holding_the_other_back(shop: Shop) -> None:
     run.step()
     query = run.start(processingTime="0 seconds")
     shop.order((2, "12:00"))
-    # no delivery comes: after two seconds of the clock the orders' own watermark frees order 1
+    # No delivery arrives: after two seconds of clock time, the watermark of orders evicts order 1.
     while (1, None) not in met(run.batches) and query.isActive:
         query.processAllAvailable()
     query.stop()
     assert met(run.batches) == [(1, None)]
-    # a delivery that comes back with an old time is late now
+    # A delivery that then arrives with an old time is late.
     shop.deliver((2, "11:00"))
     run.step()
     assert run.total("lateRowsRight") == 1

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from tests.orders import at
 from tests.streams import Landing, Run
 
-# Queries 1 to 3 of the document, as they stand there.
+# Queries 1 to 3 of the design document, verbatim.
 FOLLOWING = """SELECT STREAM
 
    ROWTIME, o.orderId, o.ticker,
@@ -52,7 +52,7 @@ OUTER = """SELECT STREAM
 
 
 class Market:
-    """The streams of the document."""
+    """The streams of the design document."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         self.session = session
@@ -90,7 +90,7 @@ def market(spark: SparkSession, tmp_path: Path) -> Market:
 
 
 def play(market: Market, *queries: Run) -> None:
-    """Run the document's table of events; a bound is a row that matches nothing."""
+    """Feed the document's table of events; a BOUND row matches nothing and advances watermarks."""
     steps: list[Callable[[], None]] = [
         lambda: market.order(("10:00", 0, "IBM", 110), ("10:00", 1, "ORCL", 100)),
         lambda: market.order(("10:03", 2, "YHOO", 25)),
@@ -107,11 +107,11 @@ def play(market: Market, *queries: Run) -> None:
 
 
 def shown(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The rows with the time as on a clock."""
+    """The rows with the time formatted as HH:MM:SS."""
     return sorted(((f"{row[0]:%H:%M:%S}", *row[1:]) for row in rows), key=str)
 
 
-def test_the_queries_of_the_document(market: Market) -> None:
+def test_queries_of_the_design_document(market: Market) -> None:
     following, preceding, outer = (market.run(q) for q in (FOLLOWING, PRECEDING, OUTER))
     play(market, following, preceding, outer)
     # "The output rowtime, appropriately, is the rowtime of the single Orders row."
@@ -127,7 +127,7 @@ def test_the_queries_of_the_document(market: Market) -> None:
         ("10:04:00", 2, "YHOO", 25, 25),
         ("10:07:30", 1, "ORCL", 100, 30),
     ]
-    # The trade at 10:12 waits until no order with the time 10:12 can come any more.
+    # The trade at 10:12 stays buffered until the watermark of orders passes 10:12.
     market.order(("10:13", 97, "BOUND", 0))
     came = shown(row for rows in outer.step().values() for row in rows)
     assert ("10:12:00", None, None, None, "ORCL", 1, 10) in came
@@ -163,7 +163,7 @@ PAIRS = [("10:00:00", 60), ("10:00:00", 30)]
         "SELECT ROWTIME, amount FROM matched",
     ],
 )
-def test_the_same_join_in_other_words(market: Market, query: str) -> None:
+def test_equivalent_spellings_of_a_window_join(market: Market, query: str) -> None:
     market.session.sql(
         "CREATE OR REPLACE TEMPORARY VIEW matched AS SELECT STREAM ROWTIME, t.amount "
         f"FROM Orders o JOIN Trades {FRAME} t ON o.orderId = t.orderId"
@@ -177,7 +177,7 @@ def test_the_same_join_in_other_words(market: Market, query: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["named", "positional"])
-def test_parameters(market: Market, how: str) -> None:
+def test_window_join_with_sql_parameters(market: Market, how: str) -> None:
     marker = {"named": (":minutes", ":least"), "positional": ("?", "?")}[how]
     run = market.run(
         f"SELECT o.time, t.amount FROM Orders o JOIN Trades OVER (RANGE INTERVAL {marker[0]} "
@@ -190,8 +190,8 @@ def test_parameters(market: Market, how: str) -> None:
     assert shown(run.rows()) == [("10:00:00", 60)]
 
 
-def test_windows_on_both_inputs(market: Market) -> None:
-    """Rows meet if there is a time at which both are in their windows; it is the later one's."""
+def test_windows_on_both_inputs_match_by_overlap(market: Market) -> None:
+    """Rows match if both windows contain a common time; ROWTIME is that of the later row."""
     run = market.run(
         "SELECT ROWTIME, o.amount, t.amount FROM Orders OVER (RANGE INTERVAL '10' MINUTE "
         "PRECEDING) o FULL JOIN Trades OVER (RANGE INTERVAL '5' MINUTE PRECEDING) t "
@@ -216,8 +216,8 @@ def test_windows_on_both_inputs(market: Market) -> None:
     ]
 
 
-def test_a_chain_of_windows(market: Market) -> None:
-    """The time of a join is that of its row without a window, so the next window is about it."""
+def test_chain_of_window_joins(market: Market) -> None:
+    """ROWTIME of a join is that of its row without a window; the next window refers to it."""
     run = market.run(
         f"SELECT ROWTIME, o.amount, t.amount, u.amount FROM Orders o JOIN Trades {FRAME} t "
         f"ON o.orderId = t.orderId JOIN Trades {FRAME} u ON o.orderId = u.orderId "
@@ -229,7 +229,7 @@ def test_a_chain_of_windows(market: Market) -> None:
     assert shown(run.rows()) == [("10:00:00", 0, 1, 2)]
 
 
-def test_a_window_aggregation_by_rowtime(market: Market) -> None:
+def test_window_aggregation_by_rowtime(market: Market) -> None:
     run = market.run(
         "SELECT window(ROWTIME, '10 minutes').start, count(*) FROM Orders o "
         f"JOIN Trades {FRAME} t ON o.orderId = t.orderId GROUP BY window(ROWTIME, '10 minutes')"
@@ -241,7 +241,7 @@ def test_a_window_aggregation_by_rowtime(market: Market) -> None:
     assert ("10:00:00", 3) in shown(run.rows())
 
 
-def test_numbers_as_event_times(spark: SparkSession, tmp_path: Path) -> None:
+def test_window_join_on_integer_event_times(spark: SparkSession, tmp_path: Path) -> None:
     a = Landing(spark, tmp_path / "a", "k INT, t BIGINT")
     b = Landing(spark, tmp_path / "b", "k INT, t INT")
     a.stream().createOrReplaceTempView("a")
@@ -257,8 +257,8 @@ def test_numbers_as_event_times(spark: SparkSession, tmp_path: Path) -> None:
     assert sorted(run.rows()) == [(10, 10, 10), (15, 10, 15)]
 
 
-def test_a_persistent_view(spark: SparkSession, tmp_path: Path) -> None:
-    """Over tables that can be streamed; its text is one that Spark reads without the extension."""
+def test_persistent_view_with_a_window_join(spark: SparkSession, tmp_path: Path) -> None:
+    """The view is over streamable tables; Spark without the extension can read its text."""
     for name in ("view_orders", "view_trades"):
         spark.sql(f"CREATE TABLE {name} (id INT, time TIMESTAMP) USING parquet")
     try:
@@ -287,7 +287,7 @@ def test_a_persistent_view(spark: SparkSession, tmp_path: Path) -> None:
             spark.sql(f"DROP TABLE {name}")
 
 
-def test_places_of_errors(market: Market) -> None:
+def test_analysis_error_has_line_and_position(market: Market) -> None:
     query = f"SELECT *\nFROM Orders o JOIN Trades {FRAME} t ON o.orderId = t.orderId AND t.nothing"
     with pytest.raises(AnalysisException) as refused:
         market.session.sql(query)
@@ -306,7 +306,7 @@ def test_places_of_errors(market: Market) -> None:
         "CROSS JOIN Trades t WHERE o.orderId = t.orderId",
     ],
 )
-def test_the_join_that_an_error_is_about(market: Market, inputs: str) -> None:
+def test_error_context_is_the_refused_join(market: Market, inputs: str) -> None:
     with pytest.raises(AnalysisException) as refused:
         market.session.sql(f"SELECT 1\nFROM Orders o\n{inputs}")
     (context,) = refused.value.getQueryContext()

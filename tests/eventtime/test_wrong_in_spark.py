@@ -1,6 +1,6 @@
-"""Where Spark's own join gives wrong rows: a bound that each row brings along.
+"""Spark's join returns wrong rows if each row has its bound in a column; this join does not.
 
-The text of the join is one and the same; only `spark.sql.streamJoin.replaceBuiltin` differs.
+Both run the same query; only `spark.sql.streamJoin.replaceBuiltin` differs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SETTING = "spark.sql.streamJoin.replaceBuiltin"
 
 
 class Auctions:
-    """Auctions that each say when they end, and bids on them."""
+    """Auctions with an end time each, and bids on them."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         self.session = session
@@ -31,7 +31,7 @@ class Auctions:
         self.bids = Landing(session, folder / "bids", "auction INT, t TIMESTAMP")
 
     def joined(self, how: str, read: str = "readStream") -> DataFrame:
-        """Of the streams or, with `read`, of the same files as tables."""
+        """The join of the streams or, with `read="read"`, of the same files as tables."""
         auction, bid = (
             getattr(self.session, read)
             .schema(each.schema)
@@ -48,7 +48,7 @@ class Auctions:
         return [tuple(row) for row in self.joined(how, "read").collect()]
 
     def steps(self, how: str) -> Run:
-        """Run the streams to their end: auctions 1 and 6 are open all day, the others are short."""
+        """Run the streams to the end: auctions 1 and 6 last all day, the others are short."""
         run = Run(self.joined(how), self.folder / "checkpoint")
         for auctions, bids in [
             (
@@ -77,8 +77,8 @@ def replaced(spark: SparkSession) -> Iterator[None]:
     spark.conf.unset(SETTING)
 
 
-# Spark takes the bound on `expires` for one on `t`: an auction goes when the watermark passes its
-# start, the bids it would still have met are lost, and a left join says that there were none
+# Spark takes the bound on `expires` for one on `t`. It evicts an auction when the watermark passes
+# its start, so later bids are lost, and the left join reports the auction as unmatched.
 WRONG = [(1, "10:10"), (1, "12:00"), (5, "21:00"), (9, "23:40")]
 WRONG_UNMATCHED = [(2, None), (3, None), (4, None), (6, None)]
 
@@ -92,7 +92,7 @@ BOTH = pytest.mark.parametrize(
 
 
 @BOTH
-def test_sparks_own_join_loses_rows_and_makes_some_up(
+def test_spark_join_loses_matches_and_emits_wrong_padded_rows(
     spark: SparkSession, tmp_path: Path, how: str, wrong: Any, right: Any
 ) -> None:
     auctions = Auctions(spark, tmp_path)
@@ -103,14 +103,14 @@ def test_sparks_own_join_loses_rows_and_makes_some_up(
 
 
 @BOTH
-def test_this_projects_join_gives_what_the_tables_give(
+def test_replaced_join_equals_the_batch_join(
     spark: SparkSession, tmp_path: Path, replaced: None, how: str, wrong: Any, right: Any
 ) -> None:
     auctions = Auctions(spark, tmp_path)
     run = auctions.steps(how)
     assert run.operator("streamJoin")
     assert clocks(run.rows()) == clocks(auctions.as_tables(how)) == sorted(right, key=str)
-    # of the auctions only those are kept that are open still
+    # Only auctions that are still open are buffered.
     assert [each["customMetrics"]["bufferedRowsLeft"] for each in run.operators()] == [
         3,
         3,
