@@ -1,4 +1,4 @@
-"""Findings from reports alone, without a query."""
+"""Findings that the doctor derives from progress reports alone, without a query."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def codes(*progress: Any, **known: Any) -> list[str]:
     return [finding.code for finding in seen.findings]
 
 
-def test_before_the_first_batch() -> None:
+def test_query_without_a_batch_reports_its_status_or_failure() -> None:
     seen = diagnose(Known(status="Getting offsets from a topic"))
     assert "No batch has run yet: Getting offsets from a topic" in str(seen)
     assert codes(error="[X] broken\nat y") == ["FAILED"]
@@ -91,36 +91,36 @@ Identifier: [id = 1]
         ("Traceback (most recent call last):\n  File x\n", "Traceback (most recent call last):"),
     ],
 )
-def test_the_innermost_cause_of_an_error(error: str, said: str) -> None:
+def test_headline_shows_the_innermost_cause_of_an_error(error: str, said: str) -> None:
     seen = diagnose(Known(error=error)).headline
     assert seen.headline.startswith(f"The query has ended with an error: {said}")
     assert "Streaming Query" not in seen.headline
 
 
-def test_rows_of_a_state_that_nobody_can_look_at() -> None:
-    """Over Spark Connect the folder of a query that has ended is not known."""
+def test_stored_rows_are_counted_from_the_last_report() -> None:
+    """On Spark Connect, the checkpoint folder of a query that has ended is unknown."""
     said = str(diagnose(Known(progress=reports([report(0, bufferedRowsLeft=2, joinedRows=1)]))))
     assert "Nothing is wrong: 2 rows of all joins are stored by its last report. " in said
 
 
-def test_sources_without_rows() -> None:
+def test_silent_sources_yield_no_input() -> None:
     assert codes(report(0, 0), report(1, 0), silent=3) == ["NO_INPUT"]
     assert codes(report(0, 0), silent=1) == ["HEALTHY"]
-    # of a query that had some it is not the first that is said, and only if rows wait
+    # After earlier input, NO_INPUT is not the headline, and appears only with buffered rows.
     late = report(0, lateRowsLeft=12)
     quiet = [late, report(1, 0, bufferedRowsLeft=1)]
     assert codes(*quiet, silent=3) == ["MOSTLY_LATE", "NO_INPUT"]
     assert codes(report(0, inputRowsLeft=10), silent=3) == ["HEALTHY"]
 
 
-def test_rows_of_reports_are_those_of_their_sources() -> None:
-    """On Spark Connect a report does not have their sum."""
+def test_report_without_row_sum_uses_rows_of_its_sources() -> None:
+    """On Spark Connect, a report lacks the sum."""
     without_sum = {k: v for k, v in report(0).items() if k != "numInputRows"}
     assert _silent([without_sum]) == 0
     assert _silent([without_sum, report(1, 0), json.dumps(report(2, 0))]) == 2
 
 
-def test_a_backlog_that_grows() -> None:
+def test_growing_backlog_is_reported_shrinking_one_is_not() -> None:
     def source(behind: int) -> dict[str, Any]:
         return {
             "latestOffset": {"t": {"0": 100 + behind, "1": 5}},
@@ -135,30 +135,30 @@ def test_a_backlog_that_grows() -> None:
     assert codes(*(report(n, source=source(20 - 5 * n)) for n in range(3))) == ["HEALTHY"]
 
 
-def test_a_report_that_ran_nothing_counts_once() -> None:
+def test_repeated_report_of_a_batch_counts_once() -> None:
     first = report(0, inputRowsLeft=10, lateRowsLeft=6)
     assert len(reports([first, first, report(1)])) == 2
 
 
-def test_a_trigger_that_found_nothing_is_no_batch() -> None:
-    """It has the number of the next batch, whose own report comes later."""
+def test_trigger_without_data_does_not_count_as_a_batch() -> None:
+    """Its report has the number of the next batch, whose own report comes later."""
     found_nothing = {**report(1, 0, inputRowsLeft=10), "durationMs": {"triggerExecution": 8}}
     known = reports([report(0), found_nothing, report(1, 5), {**found_nothing, "batchId": 2}])
     assert [r["numInputRows"] for r in known] == [10, 5]
-    # a batch without rows, in which rows are evicted, is one
+    # A batch without input rows, which evicts rows, counts as a batch.
     assert len(reports([report(0), report(1, 0)])) == 2
-    # before the first batch there is nothing else
+    # Before the first batch there are only such reports.
     assert codes(*({**found_nothing, "batchId": 0} for _ in range(3)), silent=3) == ["NO_INPUT"]
 
 
-def test_late_rows_of_a_join_that_does_not_say_by_how_much() -> None:
+def test_late_rows_without_lateness_metrics_suggest_a_longer_lag() -> None:
     late = report(0, inputRowsLeft=10, lateRowsLeft=6, **{"watermark.ot": 5})
     seen = diagnose(Known(progress=reports([late]), described=[DESCRIBED]))
     assert "6 of 10 rows of o are late; the watermark of o.ot moved to" in str(seen)
     assert "<a longer lag>" in str(seen)
 
 
-def test_a_column_that_has_no_watermark_yet() -> None:
+def test_column_without_a_watermark_yields_watermark_stands() -> None:
     moving = [
         report(n, bufferedRowsLeft=n, inputRowsLeft=1, **{"watermark.ot": n, "lag.dt": 0})
         for n in range(5)
@@ -169,7 +169,7 @@ def test_a_column_that_has_no_watermark_yet() -> None:
     )
 
 
-def test_nothing_of_what_the_join_gives_out_reaches_the_sink() -> None:
+def test_emitted_rows_that_miss_the_sink_are_filtered_or_held_above() -> None:
     given_out = {**report(0, joinedRows=7, nullPaddedRows=3), "sink": {"numOutputRows": 0}}
     assert codes(given_out) == ["FILTERED_ABOVE"]
     above = {"operatorName": "stateStoreSave", "customMetrics": {}}
@@ -177,8 +177,8 @@ def test_nothing_of_what_the_join_gives_out_reaches_the_sink() -> None:
     assert codes(waits) == ["OPERATOR_ABOVE_WAITS"]
 
 
-def test_when_the_window_above_closes() -> None:
-    """The next end of a window after Spark's watermark, which the plan tells."""
+def test_window_above_names_the_earliest_closing_watermark() -> None:
+    """The next window end after Spark's watermark, read from the plan."""
     above = {"operatorName": "stateStoreSave", "customMetrics": {}}
     one = report(0, joinedRows=7, nullPaddedRows=3)
     waits = {
@@ -198,7 +198,7 @@ def test_when_the_window_above_closes() -> None:
     )
     known = Known(reports([waits]), [DESCRIBED], plan=lambda: plan)
     seen = diagnose(known).headline
-    # rows of the join are up to half an hour older than the watermark
+    # Rows of the join can be half an hour older than the watermark.
     assert (
         "watermark, 2024-05-04 09:10:00, to pass 2024-05-04 09:30:00 at the earliest."
         in seen.headline
@@ -210,7 +210,7 @@ def test_when_the_window_above_closes() -> None:
 TIME = "precisetimestampconversion(ot#1-T60000ms, TimestampType, LongType)"
 
 
-def test_an_input_that_nothing_reaches() -> None:
+def test_input_without_rows_is_filtered_below_unless_its_source_is_silent() -> None:
     assert codes(report(0, inputRowsRight=0)) == ["FILTERED_BELOW"]
     below = {"operatorName": "stateStoreSave", "customMetrics": {}}
     waits = report(0, inputRowsRight=0)
@@ -220,21 +220,21 @@ def test_an_input_that_nothing_reaches() -> None:
     assert codes({**one, "sources": [*one["sources"], quiet]}) == ["HEALTHY"]
 
 
-def test_the_rest_of_a_condition() -> None:
+def test_matched_keys_and_times_without_output_blame_the_condition() -> None:
     met = report(
         0, inputRowsLeft=5, inputRowsRight=5, lookedIntoRows=5, keyMetRows=5, closestMiss=0
     )
     assert codes(met) == ["CONDITION_NEVER_TRUE"]
 
 
-def test_numbers_are_not_held_against_the_clock() -> None:
+def test_numeric_watermark_is_not_compared_with_the_clock() -> None:
     numbers = {**DESCRIBED, "times": {"left": {"o.ot": "long"}, "right": {"d.dt": "long"}}}
     ahead = reports([report(0, inputRowsLeft=1, **{"watermark.ot": 10**15})])
     assert diagnose(Known(progress=ahead, described=[numbers])).headline.code == "HEALTHY"
     assert diagnose(Known(progress=ahead, described=[DESCRIBED])).headline.code == "WATERMARK_AHEAD"
 
 
-def test_what_makes_keys_equal() -> None:
+def test_key_sample_suggests_the_normalizing_function() -> None:
     def said(left: list[Any], right: list[Any]) -> str:
         sample = {"left": [{"id": v} for v in left], "right": [{"id": v} for v in right]}
         return agreement({"keys": ["id = id: STRING"]}, sample).text
@@ -246,12 +246,12 @@ def test_what_makes_keys_equal() -> None:
     assert said(["x", "y"], ["y"]) == ""
 
 
-def test_inputs_and_times_are_called_as_the_person_calls_them() -> None:
+def test_inputs_and_times_use_aliases_of_the_query() -> None:
     assert [input_name(DESCRIBED, side) for side in SIDES] == ["o", "d"]
     chain = {"times": {"left": {"o.ot": "timestamp", "d.dt": "timestamp"}, "right": {}}}
     assert input_name(chain, "left") == "the left input (d, o)"
     assert input_name(chain, "right") == "the right input"
-    # our own word for a side is no alias
+    # "right" is the default name of a side, not an alias.
     assert input_name({"times": {"right": {"right.t": "date"}}}, "right") == "the right input"
     changes = {"times": {"left": {}, "right": {"t": "date"}}, "aliases": {"left": "o"}}
     assert [input_name(changes, side) for side in SIDES] == ["o", "the right input"]
@@ -259,7 +259,7 @@ def test_inputs_and_times_are_called_as_the_person_calls_them() -> None:
     assert time_name({}, "right.dt") == "right.dt"
 
 
-def test_what_waits_is_said_in_the_words_of_the_query() -> None:
+def test_buffered_rows_use_display_names_of_the_query() -> None:
     described = {**DESCRIBED, "said": {"right.dt": "d.dt"}}
     waiting = [
         Waiting(0, "left", "right.dt", 3, "11:00", "10:38"),
@@ -270,7 +270,7 @@ def test_what_waits_is_said_in_the_words_of_the_query() -> None:
     assert "2 rows of the order wait, the first until t passes 12:00" in said
 
 
-def test_times_and_spans() -> None:
+def test_formatting_of_times_and_durations() -> None:
     assert shown_time(1714816800000) == "2024-05-04 10:00:00"
     assert shown_time(10**18) == f"{10**18} ms"
     assert [shown_span(ms) for ms in (0, 500, 61_000, -3_600_000, 8 * 86_400_000 + 3_600_001)] == [
@@ -298,7 +298,7 @@ def kept_by(most: int, all_rows: int) -> Any:
     return advised(report(1, **sketch, **{"lag.dt": 60_000, "watermark.dt": 1}))
 
 
-def test_the_lag_that_would_have_kept_the_rows() -> None:
+def test_lag_advice_for_99_9_percent_and_for_all_rows() -> None:
     seen = kept_by(40_000, 180_000)
     assert [(a.column, a.most, a.all, a.now, a.rows) for a in seen.lags] == [
         ("d.dt", 40_000, 180_000, 60_000, 1000)
@@ -311,13 +311,13 @@ def test_the_lag_that_would_have_kept_the_rows() -> None:
     assert said in seen._repr_html_()
 
 
-def test_one_lag_that_keeps_all() -> None:
+def test_lag_advice_shows_one_lag_if_both_are_equal() -> None:
     said = "lag of d.dt: 5 seconds would have accepted all of 1000 rows; now 1 minute"
     assert said in str(kept_by(5_000, 5_000))
 
 
-def test_a_lag_is_rounded_up() -> None:
-    """To the two units that people write: a shorter one would not have kept all rows."""
+def test_advised_lag_is_rounded_up() -> None:
+    """Rounded up to two units: a shorter lag would not have accepted all rows."""
     said = "41 seconds would have accepted 99.9 %, 5 hours 33 minutes all of"
     assert said in str(kept_by(40_500, 19_940_000))
     assert "0.5 seconds would have accepted 99.9 %, 1 day 3 hours all of" in str(
@@ -325,8 +325,8 @@ def test_a_lag_is_rounded_up() -> None:
     )
 
 
-def test_the_rows_that_the_bounds_keep() -> None:
-    """A hundred orders a minute, kept for an hour, the lag of a minute, and ten minutes between."""
+def test_state_size_estimate_from_bounds_and_input_rates() -> None:
+    """100 orders a minute, buffered for an hour, plus a lag of one minute and a delay of ten."""
     hour, minute = 3_600_000, 60_000
 
     def at(n: int) -> Any:
@@ -344,12 +344,12 @@ def test_the_rows_that_the_bounds_keep() -> None:
     assert "state of o: a row is buffered for 1 hour 11 minutes of event time" in str(left)
 
 
-def test_nothing_is_advised_without_figures() -> None:
+def test_no_advice_without_metrics() -> None:
     seen = advised(report(0))
     assert (seen.lags, seen.sizes) == ((), ())
 
 
-def test_a_query_without_a_join_of_ours() -> None:
+def test_query_without_a_stream_join_yields_no_join() -> None:
     def of(*operators: str) -> Any:
         plain = report(0)
         plain["stateOperators"] = [{"operatorName": o, "customMetrics": {}} for o in operators]
@@ -360,13 +360,13 @@ def test_a_query_without_a_join_of_ours() -> None:
     assert "replaceBuiltin=true" in of("symmetricHashJoin").write
     assert "Its stateful operators: nothing." in of().headline
     assert of("streamOrder").code == "HEALTHY"
-    # where nothing comes in, that is why nothing comes out
+    # If no input arrives, NO_INPUT explains the missing output.
     empty = [{**report(n, 0), "stateOperators": []} for n in range(3)]
     seen = diagnose(Known(progress=reports(empty), silent=3))
     assert [finding.code for finding in seen.findings] == ["NO_INPUT", "NO_JOIN"]
 
 
-def test_joins_side_by_side_are_told_by_their_columns() -> None:
+def test_sibling_joins_are_matched_to_reports_by_their_columns() -> None:
     def described(operator: int, left: list[str], right: list[str]) -> dict[str, Any]:
         times = {
             "left": dict.fromkeys(left, "timestamp"),
@@ -383,7 +383,7 @@ def test_joins_side_by_side_are_told_by_their_columns() -> None:
         described(1, ["a.at"], ["b.bt"]),
         described(2, ["o.ot", "d.dt"], ["a.at", "b.bt"]),
     ]
-    # Spark reports what is on top, then what is below it from the left
+    # Spark reports the top operator first, then the operators below it from the left.
     whole = {**report(0)}
     whole["stateOperators"] = [
         operator("ot", "dt", "at", "bt"),
@@ -395,6 +395,6 @@ def test_joins_side_by_side_are_told_by_their_columns() -> None:
     assert known.joins[1].input("left") == "o"
 
 
-def test_a_start_that_found_nothing_says_nothing_of_the_operators() -> None:
+def test_restart_without_data_is_healthy() -> None:
     idle = {**report(2, 0), "durationMs": {"triggerExecution": 3}, "stateOperators": []}
     assert diagnose(Known(progress=reports([idle]))).headline.code == "HEALTHY"

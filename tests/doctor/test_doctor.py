@@ -1,4 +1,4 @@
-"""Why nothing comes out: the stuck queries that took people minutes, each told by the headline."""
+"""Doctor on running queries without output: each stuck query gets the right headline."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ START = datetime(2024, 5, 4, 10)
 
 
 class Kept(logging.Handler):
-    """The messages of a logger."""
+    """A log handler that keeps the messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Kept(logging.Handler):
 
 
 class Pair:
-    """Two streams with string keys, a minute between rows; a delivery half an hour later."""
+    """Two streams with string keys, one row a minute; deliveries come half an hour after orders."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         self.folder = folder
@@ -78,8 +78,8 @@ class Pair:
         )
 
     def diagnose(self, joined: DataFrame, *steps: Callable[[], None]) -> Diagnosis:
-        """Run a query over the steps, a batch each, and ask while it runs."""
-        # both inputs of the first batch are there when it is planned
+        """Run a query over the steps, a batch each, and call the doctor while it runs."""
+        # Both inputs of the first batch exist when it is planned.
         for step in steps[:1]:
             step()
         query = (
@@ -111,7 +111,7 @@ def pair(spark: SparkSession, tmp_path: Path) -> Pair:
     return Pair(spark, tmp_path)
 
 
-def test_an_input_that_brings_nothing(pair: Pair) -> None:
+def test_idle_input_is_named_as_the_standing_watermark(pair: Pair) -> None:
     def only_orders() -> None:
         pair.order()
         pair.fed += 10
@@ -124,16 +124,16 @@ def test_an_input_that_brings_nothing(pair: Pair) -> None:
     assert seen.headline.figures["first goes above"]
 
 
-def test_a_lag_far_beyond_the_disorder(pair: Pair) -> None:
+def test_lag_far_above_the_disorder_is_reported(pair: Pair) -> None:
     foreign = pair.both(key="B{}".format)
     seen = pair.diagnose(pair.joined(lag="7 days"), foreign, foreign)
     assert seen.headline.code == "LONG_LAG"
     assert "the lag of d.dt is 7 days, the greatest disorder seen 0 seconds" in str(seen)
-    # what is wrong besides is told as well
+    # Other problems are reported too.
     assert "NO_KEY_MET" in [finding.code for finding in seen.findings]
 
 
-def test_a_row_from_the_future(pair: Pair) -> None:
+def test_future_row_is_reported_as_watermark_ahead(pair: Pair) -> None:
     def future() -> None:
         pair.deliveries.land({"id": "A1", "dt": "2198-12-31T00:00:00"})
 
@@ -142,22 +142,22 @@ def test_a_row_from_the_future(pair: Pair) -> None:
     assert "The watermark of d.dt is 2198-12-30 23:59:00, 17" in seen.headline.headline
     assert 'imposeOrder("dt", ..., max_ahead=' in seen.headline.write
     assert seen.findings[1].code == "MOSTLY_LATE"
-    # no lag makes up for 172 years, and no state is estimated by them
+    # The advice proposes no lag of 172 years and estimates no state from it.
     written = " ".join([*(f.write for f in seen.findings), *map(str, (*seen.lags, *seen.sizes))])
     assert "year" not in written.replace("years apart", "")
 
 
-def test_keys_that_are_spelt_otherwise(pair: Pair) -> None:
+def test_keys_that_differ_by_case_and_spaces_are_reported(pair: Pair) -> None:
     seen = pair.diagnose(pair.joined(how="inner", lag="2 hours"), pair.both(key="a{} ".format))
     assert seen.headline.code == "NO_KEY_MET"
     assert "o.id 'A0', 'A1', 'A2', d.id 'a0 ', 'a1 ', 'a2 '" in seen.headline.headline
     assert "after lower(trim(key)) 10 of 10 agree" in seen.headline.headline
     assert "lower(trim(o.id)) = lower(trim(d.id))" in seen.headline.write
-    # the state alone tells it too
+    # The state alone suffices for this finding.
     assert doctor(pair.folder / "checkpoint").headline.code == "NO_KEY_MET"
 
 
-def test_all_rows_late(pair: Pair) -> None:
+def test_mostly_late_input_is_reported(pair: Pair) -> None:
     def backlog() -> None:
         pair.order(start=START - timedelta(hours=22))
         pair.deliver(start=START - timedelta(hours=22))
@@ -172,7 +172,7 @@ def test_all_rows_late(pair: Pair) -> None:
     assert "of d are late" in str(seen)
 
 
-def test_times_of_another_zone(pair: Pair) -> None:
+def test_times_shifted_by_a_zone_are_reported(pair: Pair) -> None:
     seen = pair.diagnose(pair.joined(how="inner"), pair.both(after=timedelta(hours=2, minutes=1)))
     assert seen.headline.code == "TIMES_NEVER_MEET"
     assert "the closest pair misses its bounds by 1 hour 1 minute" in seen.headline.headline
@@ -180,7 +180,7 @@ def test_times_of_another_zone(pair: Pair) -> None:
     assert "2 hours earlier it would match: a time zone?" in seen.headline.headline
 
 
-def test_times_that_are_null(pair: Pair) -> None:
+def test_null_times_are_reported(pair: Pair) -> None:
     def unread() -> None:
         pair.order()
         pair.deliveries.land(*({"id": f"A{n}", "dt": "half past ten"} for n in range(6)))
@@ -191,14 +191,14 @@ def test_times_that_are_null(pair: Pair) -> None:
     assert '.where("dt IS NULL")' in seen.headline.write
 
 
-def test_bounds_that_contradict_each_other(pair: Pair) -> None:
+def test_contradictory_bounds_are_reported_from_query_and_state(pair: Pair) -> None:
     on = "o.id = d.id AND d.dt >= o.ot + INTERVAL '1' HOUR AND d.dt <= o.ot"
     seen = pair.diagnose(pair.joined(on, "inner"), pair.both())
     assert seen.headline.code == "CONTRADICTION"
     assert doctor(pair.folder / "checkpoint").headline.code == "CONTRADICTION"
 
 
-def test_a_query_that_is_well(pair: Pair) -> None:
+def test_healthy_query_is_reported_from_query_and_state(pair: Pair) -> None:
     seen = pair.diagnose(pair.joined(), pair.both(), pair.both())
     assert [finding.code for finding in seen.findings] == ["HEALTHY"]
     assert "rows of o wait, the first until d.dt passes" in str(seen)
@@ -209,25 +209,25 @@ def test_a_query_that_is_well(pair: Pair) -> None:
     assert "rows of o wait, the first until d.dt passes" in str(of_state)
 
 
-def test_what_stands_above_the_join(pair: Pair) -> None:
+def test_aggregation_that_holds_rows_above_the_join_is_reported(pair: Pair) -> None:
     counted = pair.joined(how="inner").groupBy("o.ot").count()
     seen = pair.diagnose(counted, pair.both())
     assert seen.headline.code == "OPERATOR_ABOVE_WAITS"
     assert "The join has emitted 10 rows; stateStoreSave above it waits" in str(seen)
 
 
-def test_a_filter_above_the_join(pair: Pair) -> None:
+def test_filter_above_the_join_is_reported(pair: Pair) -> None:
     seen = pair.diagnose(pair.joined(how="inner").where("uuid() = 'none'"), pair.both())
     assert seen.headline.code == "FILTERED_ABOVE", str(seen)
 
 
-def test_a_filter_before_the_join(pair: Pair) -> None:
+def test_filter_below_the_join_is_reported(pair: Pair) -> None:
     seen = pair.diagnose(pair.joined(how="inner").where("o.ot IS NULL"), pair.both())
     assert seen.headline.code == "FILTERED_BELOW", str(seen)
     assert "none has reached o." in str(seen)
 
 
-def test_a_query_that_has_failed(pair: Pair, spark: SparkSession) -> None:
+def test_failed_query_is_reported(pair: Pair, spark: SparkSession) -> None:
     broken = pair.joined().selectExpr("raise_error('broken by hand') AS x")
     query = (
         broken.writeStream.format("noop")
@@ -242,7 +242,7 @@ def test_a_query_that_has_failed(pair: Pair, spark: SparkSession) -> None:
 
 
 def ended(joined: DataFrame, *steps: Callable[[], None]) -> StreamingQuery:
-    """Run a query as a notebook does, without a checkpointLocation, over steps of a batch each."""
+    """Run a query as a notebook does: without checkpointLocation, a batch for each step."""
     for step in steps[:1]:
         step()
     query = joined.writeStream.format("noop").start()
@@ -254,8 +254,8 @@ def ended(joined: DataFrame, *steps: Callable[[], None]) -> StreamingQuery:
     return query
 
 
-def test_a_query_that_has_ended_and_left_no_checkpoint(pair: Pair) -> None:
-    """Reports and plan tell what they show, on classic sessions as on Spark Connect."""
+def test_ended_query_without_a_checkpoint_is_diagnosed(pair: Pair) -> None:
+    """Reports and plan suffice, in classic sessions and on Spark Connect."""
 
     def only_orders() -> None:
         pair.order()
@@ -268,8 +268,8 @@ def test_a_query_that_has_ended_and_left_no_checkpoint(pair: Pair) -> None:
     assert doctor(ended(pair.joined(never, "inner"))).headline.code == "CONTRADICTION"
 
 
-def test_what_is_left_of_a_query_is_asked_without_a_log(pair: Pair) -> None:
-    """PySpark logs the absent state as JSON with stack traces: in a notebook above the answer."""
+def test_doctor_on_an_ended_query_logs_nothing(pair: Pair) -> None:
+    """PySpark would log the missing state with stack traces, in a notebook above the answer."""
     query = ended(pair.joined(), pair.both())
     kept = Kept()
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
@@ -277,7 +277,7 @@ def test_what_is_left_of_a_query_is_asked_without_a_log(pair: Pair) -> None:
     try:
         assert doctor(query).headline.code == "HEALTHY"
         assert kept.messages == []
-        # what the user asks is logged as ever
+        # Errors of the user's own queries are still logged.
         with pytest.raises(AnalysisException):
             SparkSession.active().sql("SELECT nothing_of_the_kind").collect()
         assert "nothing_of_the_kind" in kept.messages[0]
@@ -285,14 +285,14 @@ def test_what_is_left_of_a_query_is_asked_without_a_log(pair: Pair) -> None:
         logger.removeHandler(kept)
 
 
-def test_an_anti_join_in_which_all_rows_have_met_a_partner(pair: Pair) -> None:
-    """What it emits are the others: that nothing comes out is right."""
+def test_anti_join_with_all_rows_matched_is_healthy(pair: Pair) -> None:
+    """The join emits unmatched rows only: empty output is correct."""
     seen = pair.diagnose(pair.joined(how="anti"), pair.both(), pair.both())
     assert [finding.code for finding in seen.findings] == ["HEALTHY"], str(seen)
     assert seen.headline.headline.startswith("Nothing is wrong: ")
 
 
-def test_max_ahead_that_rejects_every_row(pair: Pair) -> None:
+def test_max_ahead_rejecting_every_row_is_reported(pair: Pair) -> None:
     pair.order()
     pair.deliver(after=timedelta(days=40_000))
     seen = doctor(ended(pair.joined(max_ahead="10 minutes")))
@@ -302,11 +302,11 @@ def test_max_ahead_that_rejects_every_row(pair: Pair) -> None:
     assert "REJECTED_AHEAD" not in [finding.code for finding in keeps.findings], str(keeps)
 
 
-def test_a_share_of_the_rows_late_in_every_batch(pair: Pair) -> None:
+def test_some_late_rows_in_every_batch_are_reported(pair: Pair) -> None:
     def both() -> None:
         pair.order(10)
         pair.deliver(8)
-        # two of ten rows of a day before
+        # two of ten rows are a day older
         pair.deliver(2, start=START - timedelta(days=1))
         pair.fed += 10
 
@@ -321,8 +321,8 @@ def test_a_share_of_the_rows_late_in_every_batch(pair: Pair) -> None:
     assert "Nothing is wrong" not in str(seen)
 
 
-def test_keys_that_are_null(pair: Pair) -> None:
-    """By a wrong name of a field; unmatched rows of o are emitted, those of d are not."""
+def test_null_keys_are_reported(pair: Pair) -> None:
+    """The field name is wrong. The join emits unmatched rows of o, but not those of d."""
 
     def without_orders() -> None:
         pair.orders.land(*({"ot": (START + timedelta(minutes=n)).isoformat()} for n in range(10)))
@@ -339,7 +339,7 @@ def test_keys_that_are_null(pair: Pair) -> None:
     assert "so a column of the equality is NULL in all rows (o.id)" in of_deliveries.headline.cause
 
 
-def test_an_ordered_output_that_holds_its_rows(pair: Pair) -> None:
+def test_ordered_output_that_buffers_rows_is_reported(pair: Pair) -> None:
     o = impose_order(pair.orders.stream(), "ot", "2 hours")
     seen = pair.diagnose(o.orderBy("ot"), pair.order)
     assert seen.headline.code == "ORDER_HOLDS"
@@ -348,7 +348,7 @@ def test_an_ordered_output_that_holds_its_rows(pair: Pair) -> None:
     assert "10 rows of the order wait" in of_state.headline.headline
 
 
-def test_a_function_of_a_sink_that_fails(pair: Pair) -> None:
+def test_failing_foreach_batch_function_is_reported(pair: Pair) -> None:
     def write(batch: DataFrame, number: int) -> None:
         raise RuntimeError("the sink is down")
 
@@ -361,7 +361,7 @@ def test_a_function_of_a_sink_that_fails(pair: Pair) -> None:
     assert "with an error: RuntimeError: the sink is down" in seen.headline
 
 
-def test_a_trigger_that_is_far_apart(pair: Pair) -> None:
+def test_next_trigger_time_is_reported(pair: Pair) -> None:
     pair.both()()
     query = pair.joined().writeStream.format("noop").trigger(processingTime="1 hour").start()
     try:
@@ -376,8 +376,8 @@ def test_a_trigger_that_is_far_apart(pair: Pair) -> None:
         query.stop()
 
 
-def test_times_are_those_of_the_session(pair: Pair, spark: SparkSession) -> None:
-    """As `pending` and `explain` show them."""
+def test_times_are_shown_in_the_session_time_zone(pair: Pair, spark: SparkSession) -> None:
+    """As in `pending` and `explain`."""
 
     def only_orders() -> None:
         pair.order()
@@ -388,18 +388,18 @@ def test_times_are_those_of_the_session(pair: Pair, spark: SparkSession) -> None
         seen = doctor(ended(pair.joined(), pair.both(), *[only_orders] * 4)).headline
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
-    # read as times of Tokyo, and shown as such
+    # parsed as times in Tokyo, and formatted in that zone
     assert "which stands at 2024-05-04 10:38:00 since" in seen.headline
 
 
-def test_what_is_no_query(tmp_path: Path, spark: SparkSession) -> None:
+def test_doctor_refuses_a_missing_folder_and_a_session(tmp_path: Path, spark: SparkSession) -> None:
     with pytest.raises(AnalysisException, match="no such folder"):
         doctor(tmp_path / "missing")
     with pytest.raises(PySparkTypeError):
         doctor(spark)  # type: ignore[arg-type]
 
 
-def test_a_folder_from_the_command_line(shop: Shop) -> None:
+def test_doctor_command_line_diagnoses_a_checkpoint(shop: Shop) -> None:
     shop.order((1, "10:00"), (2, "10:10"))
     shop.joined("left").step()
     command = [sys.executable, "-m", "streamjoin.doctor", str(shop.folder / "checkpoint")]

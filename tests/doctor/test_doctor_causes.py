@@ -1,7 +1,7 @@
-"""No false headline: stuck queries drawn at random, alone and in pairs, and healthy ones.
+"""No wrong headline: generated stuck queries with one or two faults, and healthy ones.
 
-`stuck` has the faults, and what each may be told by. A cause that is said and that no fault stands
-behind is a fake; a fault that is not told must be one that the other fault hides.
+`stuck` defines the faults and the causes that may report each of them. A reported cause without a
+fault is a false positive. An unreported fault must be one that the other fault hides.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.stuck.told import known
 
 PAIRS = [(one, other) for one, other in combinations(FAULTS.values(), 2) if compatible(one, other)]
 
-# Faults by what they keep from happening: of what never happens the reports cannot tell.
+# Faults by what they prevent: reports cannot show events that never happen.
 NO_ROWS = {"ahead", "filtered", "null keys", "null times", "nothing"}
 NO_PAIRS = {
     *("contradiction", "other keys", "spelt keys", "shifted", "condition"),
@@ -39,15 +39,15 @@ NO_STATE = {"mostly late", "future"}
 HIDDEN_BY = {
     # nothing is emitted
     **dict.fromkeys(("aggregation", "filter", "order", "late above"), NO_ROWS | NO_PAIRS),
-    # no rows of both sides look for each other, or they fail at something else before
+    # rows of the two sides are never compared, or an earlier check fails
     **dict.fromkeys(
         ("other keys", "spelt keys", "null keys", "shifted", "condition", "too small", "too large"),
         NO_ROWS | NO_PAIRS | NO_STATE,
     ),
-    # what waits is of another unit, is gone at once, or does not come
+    # buffered rows have another unit, are evicted at once, or do not arrive
     "idle": NO_ROWS | NO_STATE | {"contradiction", "shifted", "too small", "too large", "idle"},
     "silent": {"contradiction", "nothing"},
-    # rows that do not arrive are not late, and a few of none are none
+    # rows that do not arrive are not late
     **dict.fromkeys(("mostly late", "some late"), NO_ROWS | {"future", "idle", "too small"}),
     **dict.fromkeys(("some ahead", "some null times", "null times"), NO_ROWS | {"future"}),
     **dict.fromkeys(("filtered", "ahead"), NO_ROWS),
@@ -61,7 +61,7 @@ def stem(name: str) -> str:
 
 def hides(hidden: str, by: str) -> bool:
     if hidden == "long lag":
-        # unmatched rows that wait for it are told from others by the state alone
+        # Only the state distinguishes unmatched rows that wait for the lag.
         return True
     return stem(by) in HIDDEN_BY.get(stem(hidden), ())
 
@@ -71,21 +71,21 @@ def codes(seen: Diagnosis) -> list[str]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_alone(name: str) -> None:
+def test_single_fault_is_reported_by_its_causes(name: str) -> None:
     for seed in range(3):
         for state in (True, False):
             setup = draw((name,), seed, state=state)
             seen = diagnose(known(setup))
             if name == "long lag" and not state:
-                # while others are joined only the state tells that rows wait without a match
+                # While other rows match, only the state shows unmatched buffered rows.
                 assert codes(seen) == ["HEALTHY"]
                 continue
             assert set(codes(seen)) <= FAULTS[name].codes, seen
             assert seen.headline.severity in ("stuck", "loses", "note")
 
 
-def test_pairs_of_faults(capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither fakes what is not there, nor hides what can be seen."""
+def test_pair_of_faults_yields_no_false_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither fault causes a false finding, or hides a visible one."""
     random, hidden = Random(1), 0
     for pair in PAIRS:
         one, other = random.sample(pair, 2)
@@ -105,15 +105,15 @@ def test_pairs_of_faults(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", healthy())
-def test_a_healthy_query(name: str) -> None:
+def test_healthy_query_is_reported_healthy(name: str) -> None:
     seen = diagnose(known(healthy()[name]))
     assert codes(seen) == ["HEALTHY"], f"{name}: {seen}"
     assert seen.headline.headline.startswith("Nothing is wrong: ")
     assert len(healthy()) >= 36
 
 
-def test_few_rows_that_are_lost_are_said() -> None:
-    """Below the share of the alert, and never beside "Nothing is wrong"."""
+def test_few_lost_rows_are_mentioned() -> None:
+    """Losses below the alert threshold are mentioned, and "Nothing is wrong" is not."""
     setup = Setup(Random(0), rows=100)
     setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k in (200, 300) else t)
     seen = diagnose(known(setup))
@@ -126,13 +126,13 @@ def test_few_rows_that_are_lost_are_said() -> None:
 @pytest.mark.parametrize(
     ("late", "said"), [(2, "0.3 %"), (5, "0.8 %"), (57, "10 %"), (54, "9 %"), (300, "50 %")]
 )
-def test_shares_are_written_as_people_do(late: int, said: str) -> None:
+def test_formatting_of_shares(late: int, said: str) -> None:
     assert share(late, 600) == said
     assert share(0, 600) == "0 %"
     assert share(1, 10**9) == "less than 0.001 %"
 
 
-def test_keys_that_are_null_on_both_sides() -> None:
+def test_null_keys_on_both_sides_yield_two_findings() -> None:
     both = draw(BOTH_NULL, 0, how="FULL OUTER")
     assert codes(diagnose(known(both))) == ["NO_KEY_MET", "NO_KEY_MET"]
     assert codes(reports_alone(both)) == ["NOT_SEEN"]
@@ -141,7 +141,7 @@ def test_keys_that_are_null_on_both_sides() -> None:
 BOTH_NULL = ("null keys left", "null keys right")
 
 
-def test_late_rows_that_are_emitted_are_not_lost() -> None:
+def test_emitted_late_rows_do_not_count_as_lost() -> None:
     setup = Setup(Random(0), rows=100)
     setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k % 10 == 0 else t)
     assert codes(diagnose(known(setup))) == ["LATE_ROWS"]
@@ -155,7 +155,7 @@ def test_late_rows_that_are_emitted_are_not_lost() -> None:
     assert "Emitted as late: 8 % of d." in seen.headline.headline
 
 
-def test_what_lets_some_rows_through_is_said() -> None:
+def test_partial_filter_above_the_join_is_mentioned() -> None:
     for above in ("Filter (x#1 = y)", "StreamingGlobalLimit 2, state info [ checkpoint = x]"):
         seen = diagnose(known(Setup(Random(0), above=[above], passes=2)))
         assert codes(seen) == ["HEALTHY"]
@@ -166,14 +166,14 @@ def test_what_lets_some_rows_through_is_said() -> None:
         )
 
 
-def test_keys_that_are_null_in_some_rows() -> None:
+def test_some_null_keys_are_mentioned_for_an_inner_join_only() -> None:
     setup = Setup(Random(0), how="INNER")
     setup.inputs["right"].keys = lambda k: None if k % 4 == 0 else f"A{k}"
     seen = diagnose(known(setup))
     assert codes(seen) == ["HEALTHY"]
     said = "NULL in a column of the equality (o.id, d.id) excludes 18 of 144 rows."
     assert said in seen.headline.headline
-    # of a row without a partner a full join tells, and another filter may have dropped them
+    # A full join emits rows with a NULL key, so none is excluded.
     setup.how = "FULL OUTER"
     assert "excludes" not in str(diagnose(known(setup)))
     setup.how, setup.inputs["right"].dropped = "INNER", False
@@ -182,7 +182,7 @@ def test_keys_that_are_null_in_some_rows() -> None:
     assert "excludes" not in str(diagnose(replace(known(setup), plan=lambda: Plan((other,)))))
 
 
-def test_rows_that_were_late_before_the_reports() -> None:
+def test_late_rows_before_the_first_report_are_mentioned() -> None:
     setup = Setup(Random(0), batches=6)
     setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k == 14 else t)
     told = known(setup)
@@ -197,8 +197,8 @@ def test_rows_that_were_late_before_the_reports() -> None:
     assert "Before these reports" not in str(diagnose(known(Setup(Random(0)))))
 
 
-def test_rows_that_come_after_an_idle_timeout() -> None:
-    """The watermark has gone on without them, and a longer lag is no remedy."""
+def test_late_rows_after_an_idle_timeout_advise_a_longer_timeout() -> None:
+    """The watermark advanced without them; a longer lag does not help."""
     given = Setup(Random(0), batches=5)
     given.inputs["right"].silent = lambda batch: batch in (2, 3)
     given.inputs["right"].times.append(lambda k, time: time - 3_600_000 if k >= 48 else time)
@@ -230,7 +230,7 @@ def test_rows_that_come_after_an_idle_timeout() -> None:
     assert "idle_timeout" not in without.cause
 
 
-def test_few_rows_that_spark_drops_are_said() -> None:
+def test_rows_dropped_by_a_spark_operator_are_reported() -> None:
     told = known(Setup(Random(0), rows=100))
     below = {"operatorName": "dedupe", "customMetrics": {}, "numRowsDroppedByWatermark": 0}
     lossy = [{**r, "stateOperators": [*r["stateOperators"], {**below}]} for r in told.progress]
@@ -247,12 +247,12 @@ def test_few_rows_that_spark_drops_are_said() -> None:
     assert found.headline == "66 of 1200 rows are late for dedupe below the join, and dropped: 6 %."
 
 
-# What figures count, or name; all others are distances or texts.
+# Figures that are counts or names. All others are distances or texts.
 COUNTED = re.compile(r"rows|Rows|Retractions|batch|changes|messages|reports|operator|factor")
 
 
 @pytest.mark.parametrize("number", [False, True])
-def test_every_figure_has_a_unit(number: bool) -> None:
+def test_every_figure_is_a_count_a_text_or_has_a_unit(number: bool) -> None:
     for name in FAULTS:
         for finding in diagnose(known(draw((name,), 0, number=number))).findings:
             for figure, value in finding.figures.items():
@@ -267,7 +267,7 @@ def test_every_figure_has_a_unit(number: bool) -> None:
     assert f", lag {written}" in Diagnosis((late,))._repr_html_()
 
 
-def test_few_changes_that_are_lost_are_said() -> None:
+def test_few_lost_changes_are_mentioned() -> None:
     feeds = changelogs.Feeds()
     feeds.counts["left"] |= {"insertedRows": 1000, "unknownRetractions": 3}
     seen = diagnose(feeds.known())
@@ -277,8 +277,8 @@ def test_few_changes_that_are_lost_are_said() -> None:
     )
 
 
-def test_deletes_of_expired_rows_have_arrived() -> None:
-    """They are applied: of an input with as many of them, the late ones are not half."""
+def test_deletes_of_expired_rows_count_as_input() -> None:
+    """They are applied and count as input, so late rows are fewer than half."""
     feeds = changelogs.Feeds()
     feeds.counts["left"] = {"insertedRows": 40, "retractedExpiredRows": 40, "lateRows": 50}
     (found,) = diagnose(feeds.known()).findings
@@ -286,20 +286,20 @@ def test_deletes_of_expired_rows_have_arrived() -> None:
     assert found.figures["changes"] == 130 * changelogs.BATCHES
 
 
-def test_rows_that_have_expired_are_not_called_unknown() -> None:
+def test_unknown_retractions_without_ttl_do_not_mention_state_ttl() -> None:
     feeds = changelogs.Feeds()
     feeds.counts["left"] = {"insertedRows": 40, "unknownRetractions": 50}
     assert "state_ttl" not in str(diagnose(feeds.known()))
 
 
 def reports_alone(setup: Setup) -> Diagnosis:
-    """Neither the state nor the plan is there."""
+    """Neither the state nor the plan is available."""
     return diagnose(replace(known(setup), plan=Plan, described=()))
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_reports_alone_tell(name: str) -> None:
-    """What they show is said; where a cause cannot be seen nothing is called well."""
+def test_fault_seen_in_reports_alone_is_never_called_healthy(name: str) -> None:
+    """The doctor reports what they show. A cause it cannot see does not make a query healthy."""
     seen = reports_alone(draw((name,), 0, state=False))
     assert set(codes(seen)) <= FAULTS[name].codes | {"NOT_SEEN", "HEALTHY"}, seen
     if name not in ("long lag", "filter", "aggregation"):
@@ -313,7 +313,7 @@ def test_what_reports_alone_tell(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["too small left", "too large left", "too small right"])
-def test_numbers_of_another_unit(name: str) -> None:
+def test_numeric_times_in_another_unit_are_reported(name: str) -> None:
     seen = diagnose(known(draw((name,), 0, number=True)))
     assert codes(seen) == ["OTHER_UNIT", "TIMES_NEVER_MEET"]
     assert "factor of 1,000" in seen.headline.headline
@@ -322,8 +322,8 @@ def test_numbers_of_another_unit(name: str) -> None:
     assert "zone" not in str(seen)
 
 
-def test_a_condition_that_knows_of_the_units() -> None:
-    """`o.ot * 1000` in the condition: times that differ by that are as they should be."""
+def test_condition_that_converts_units_suppresses_other_unit() -> None:
+    """A condition with `o.ot * 1000` expects times that differ by that factor."""
     told = known(draw(("too small left", "spelt keys"), 0, number=True))
     multiple = [{"later": "d.dt", "earlier": "(o.ot * 1000)", "slack": 0}]
     knows = [{**described, "bounds": multiple} for described in told.described]
@@ -331,8 +331,8 @@ def test_a_condition_that_knows_of_the_units() -> None:
     assert "OTHER_UNIT" not in codes(diagnose(replace(told, described=knows)))
 
 
-def test_a_time_that_is_wrong_is_reckoned_with_nowhere() -> None:
-    """No lag of centuries is advised, no state of gigabytes foretold."""
+def test_wrong_times_enter_no_advice_or_estimate() -> None:
+    """The advice proposes no lag of centuries and estimates no state of gigabytes."""
     for name in ("future left", "too small left", "too large right"):
         seen = diagnose(known(draw((name,), 0)))
         assert seen.sizes == ()
@@ -340,21 +340,21 @@ def test_a_time_that_is_wrong_is_reckoned_with_nowhere() -> None:
         assert not re.search(r"\d years?", written), written
 
 
-# ---- joins of changelogs ----
+# ---- changelog joins ----
 
 
 @pytest.mark.parametrize("name", changelogs.FAULTS)
-def test_a_fault_of_a_changelog_alone(name: str) -> None:
+def test_single_changelog_fault_is_reported(name: str) -> None:
     feeds = changelogs.Feeds()
     fault = changelogs.FAULTS[name]
     fault.apply(feeds)
     assert codes(diagnose(feeds.known())) == [fault.code]
 
 
-def test_pairs_of_faults_of_changelogs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pair_of_changelog_faults_yields_no_false_cause(capsys: pytest.CaptureFixture[str]) -> None:
     pairs = list(combinations(changelogs.FAULTS.values(), 2))
     for pair in pairs:
-        # of what does not arrive nothing can be late
+        # Rows that do not arrive cannot be late.
         one, other = sorted(pair, key=lambda fault: fault.takes_all)
         feeds = changelogs.Feeds()
         one.apply(feeds)
@@ -368,14 +368,14 @@ def test_pairs_of_faults_of_changelogs(capsys: pytest.CaptureFixture[str]) -> No
         print(f"\n{len(changelogs.FAULTS)} faults of changelogs, {len(pairs)} pairs of them")
 
 
-def test_a_healthy_changelog() -> None:
+def test_healthy_changelog_is_reported_healthy() -> None:
     assert codes(diagnose(changelogs.Feeds().known())) == ["HEALTHY"]
 
 
-# ---- the table ----
+# ---- the table of causes ----
 
 
-def test_a_cause_yields_to_what_stands_above_it() -> None:
+def test_causes_yield_only_to_earlier_causes_of_the_table() -> None:
     before: set[str] = set()
     for cause in CAUSES:
         assert set(cause.yields) <= before, cause.code
@@ -383,12 +383,12 @@ def test_a_cause_yields_to_what_stands_above_it() -> None:
         before.add(cause.code)
 
 
-def test_every_signal_decides_something() -> None:
+def test_every_signal_is_used_by_a_cause() -> None:
     used = {signal for cause in CAUSES for signal in (*cause.seen, *cause.unseen)}
     assert used == set(Signal)
 
 
-def test_every_cause_is_on_the_page() -> None:
+def test_doctor_page_lists_every_cause() -> None:
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "doctor.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     words = {word.strip(" `") for row in rows for word in row.split(",")}
@@ -396,7 +396,7 @@ def test_every_cause_is_on_the_page() -> None:
     assert listed == {cause.code for cause in CAUSES} | {"HEALTHY", "NOT_SEEN"}
 
 
-def test_the_order_of_the_table_is_that_of_the_findings() -> None:
+def test_findings_follow_the_order_of_the_table() -> None:
     rank: dict[Any, int] = {}
     for number, cause in enumerate(CAUSES):
         rank.setdefault(cause.code, number)

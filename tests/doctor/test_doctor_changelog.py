@@ -1,4 +1,4 @@
-"""Why a join of changelogs emits nothing, or loses changes."""
+"""Doctor on changelog joins without output, or with lost changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORDERS = "id STRING, v INT, seq STRING, op STRING"
 
 
 class Feed:
-    """Two changelogs by their key."""
+    """Two keyed changelogs."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         self.folder = folder
@@ -32,7 +32,7 @@ class Feed:
         landing.land(*({"id": key, "v": 1, "seq": seq, "op": op} for key in keys))
 
     def diagnose(self, joined: DataFrame, *steps: Callable[[], None]) -> Diagnosis:
-        """Run a query over the steps, a batch each, and ask while it runs."""
+        """Run a query over the steps, a batch each, and call the doctor while it runs."""
         steps[0]()
         checkpoint = self.folder / "checkpoint"
         query = (
@@ -54,14 +54,14 @@ def feed(spark: SparkSession, tmp_path: Path) -> Feed:
     return Feed(spark, tmp_path)
 
 
-def test_one_source_is_empty(feed: Feed) -> None:
+def test_source_without_changes_is_reported(feed: Feed) -> None:
     seen = feed.diagnose(feed.joined(), lambda: feed.land(feed.orders, "1", "2"))
     assert seen.headline.code == "NO_INPUT"
     assert "No change of d has arrived, and no row of" in seen.headline.headline
     assert "customers" in seen.headline.headline
 
 
-def test_a_filter_lets_nothing_through(feed: Feed) -> None:
+def test_filter_that_drops_all_changes_is_reported(feed: Feed) -> None:
     def both() -> None:
         feed.land(feed.orders, "1")
         feed.land(feed.customers, "1")
@@ -73,7 +73,7 @@ def test_a_filter_lets_nothing_through(feed: Feed) -> None:
     assert seen.headline.figures["side"] == "left"
 
 
-def test_removals_of_rows_that_are_not_held(feed: Feed) -> None:
+def test_deletes_of_unknown_rows_are_reported(feed: Feed) -> None:
     def both() -> None:
         feed.land(feed.customers, "1")
         feed.land(feed.orders, "1", "2", op="delete")
@@ -83,7 +83,7 @@ def test_removals_of_rows_that_are_not_held(feed: Feed) -> None:
     assert "2 of 2 changes of o delete rows" in seen.headline.headline
 
 
-def test_a_sequence_that_does_not_grow(feed: Feed) -> None:
+def test_text_sequence_that_sorts_backwards_is_reported(feed: Feed) -> None:
     def first() -> None:
         feed.land(feed.customers, "1")
         feed.land(feed.orders, "1", seq="9")
@@ -94,7 +94,7 @@ def test_a_sequence_that_does_not_grow(feed: Feed) -> None:
     assert "'10' sorts before '9'" in seen.headline.cause
 
 
-def test_rows_that_go_before_their_partners_come(feed: Feed) -> None:
+def test_rows_that_expire_before_they_match_are_reported(feed: Feed) -> None:
     steps = [lambda n=n: feed.land(feed.orders, f"{n}") for n in (1, 2)]
     joined = stream_join(
         from_changelog(feed.orders.stream(), op="op", key="id").alias("o"),
@@ -108,7 +108,7 @@ def test_rows_that_go_before_their_partners_come(feed: Feed) -> None:
     assert 'state_ttl={"left": "..."}' in seen.headline.write
 
 
-def test_keys_that_never_meet(feed: Feed) -> None:
+def test_keys_that_never_match_are_reported(feed: Feed) -> None:
     def both() -> None:
         feed.land(feed.orders, "a1", "a2")
         feed.land(feed.customers, "A1", "A2")
@@ -118,7 +118,7 @@ def test_keys_that_never_meet(feed: Feed) -> None:
     assert "lower(o.id) = lower(d.id)" in seen.headline.write
 
 
-def test_a_state_that_grows_for_ever(feed: Feed) -> None:
+def test_growing_state_is_reported(feed: Feed) -> None:
     def step(n: int) -> Callable[[], None]:
         def both() -> None:
             feed.land(feed.orders, f"{n}", f"{n}x")
@@ -132,7 +132,7 @@ def test_a_state_that_grows_for_ever(feed: Feed) -> None:
     assert 'state_ttl={"left": "30 days"}' in seen.headline.write
 
 
-def test_all_is_well(spark: SparkSession, feed: Feed) -> None:
+def test_healthy_changelog_join_reports_stored_rows(spark: SparkSession, feed: Feed) -> None:
     def both() -> None:
         feed.land(feed.orders, "1")
         feed.land(feed.customers, "1")
@@ -147,12 +147,12 @@ def test_all_is_well(spark: SparkSession, feed: Feed) -> None:
     assert "1 row of o is stored" in state.headline
 
 
-def test_an_input_that_brings_nothing_after_a_restart_is_not_empty(feed: Feed) -> None:
+def test_input_idle_after_a_restart_is_not_reported_as_empty(feed: Feed) -> None:
     def both() -> None:
         feed.land(feed.orders, "1")
         feed.land(feed.customers, "1")
 
-    # what tells orders apart is no part of the equality: their last images are kept below
+    # The equality lacks the key of orders, so their latest versions are stored below the join.
     joined = feed.joined("left", key="v")
     seen = feed.diagnose(joined, both)
     held = "1 row of o is stored; 1 row of d is stored; 1 row of o (last images) is stored"
@@ -161,7 +161,7 @@ def test_an_input_that_brings_nothing_after_a_restart_is_not_empty(feed: Feed) -
     assert [finding.code for finding in again.findings] == ["HEALTHY"]
 
 
-def test_rows_that_nothing_ends_are_told_of_a_checkpoint(feed: Feed) -> None:
+def test_stored_rows_are_counted_from_a_checkpoint(feed: Feed) -> None:
     def both() -> None:
         feed.land(feed.orders, "1", "2")
         feed.land(feed.customers, "1")

@@ -1,4 +1,4 @@
-"""What the text of a plan tells the doctor, where there is no state to be looked at."""
+"""What the doctor reads from the text of a plan, if there is no state to inspect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WINDOW = (
     "- 0) % 86400000000) < 0) THEN 0 END) - 0) + 86400000000), LongType, TimestampType)"
 )
 
-# As Spark 4.2 writes it, of a window above a join with a filter on one input.
+# As Spark 4.2 prints a window above a join with a filter on one input.
 PLAN = f"""
 == Physical Plan ==
 WriteToDataSourceV2 MicroBatchWrite[epoch: 2, writer: NoopStreamingWrite]
@@ -56,7 +56,7 @@ o.ot seen - 1 hour 31 minutes
 """
 
 
-def test_a_join_is_described_as_beside_its_state() -> None:
+def test_plan_yields_the_join_description_of_the_state() -> None:
     (join,) = read(PLAN).joins
     assert join.described == {
         "joinType": "LEFT OUTER",
@@ -75,7 +75,7 @@ def test_a_join_is_described_as_beside_its_state() -> None:
     assert not join.emits_late
     assert join.filters("right") == ["(d.kind = 'x')"]
     assert join.filters("left") == []
-    # Spark leaves out what stands below an input without rows
+    # Spark omits the plan below an empty input.
     assert join.below["right"] is None
     assert join.below["left"] == [
         "StreamExchange hashpartitioning(id, 1)",
@@ -85,7 +85,7 @@ def test_a_join_is_described_as_beside_its_state() -> None:
     ]
 
 
-def test_what_stands_above() -> None:
+def test_plan_yields_filters_and_window_ends_above_the_join() -> None:
     plan = read(PLAN)
     assert plan.fewer_above == ["Filter (concat(id, id) = aa)"]
     assert [plan.next_end(at) for at in (0, DAY - 1, DAY, 5 * DAY + HOUR)] == [
@@ -96,8 +96,8 @@ def test_what_stands_above() -> None:
     ]
 
 
-def test_rows_of_a_join_are_older_than_sparks_watermark() -> None:
-    """A window of d.dt, which rows of o hold back for the hour and a half of the condition."""
+def test_window_end_includes_the_delay_of_the_output_watermark() -> None:
+    """A window over d.dt, which rows of o delay by the hour and a half of the condition."""
     held = 90 * 60_000
     of_deliveries = read(PLAN.replace(WINDOW, WINDOW.replace("ot#1", "dt#1")))
     assert of_deliveries.next_end(DAY) == NextEnd(DAY, held)
@@ -105,12 +105,12 @@ def test_rows_of_a_join_are_older_than_sparks_watermark() -> None:
     (join,) = of_deliveries.joins
     assert [join.held_back(column) for column in ("ot", "dt", None)] == [0, held, held]
     assert join.held_back("id") is None
-    # what cannot be read is not said
+    # A line that cannot be parsed yields no result.
     other = PLAN.replace("output watermark of o.ot: the latest", "output watermark of o.ot: none")
     assert read(other).next_end(DAY) is None
 
 
-def test_what_a_chain_holds_back() -> None:
+def test_delays_of_output_watermarks_add_up_in_a_chain() -> None:
     top = """
 == Physical Plan ==
 +- StateStoreSave [window#14]
@@ -137,7 +137,7 @@ the latest d.dt seen - 1 hour
     assert plan.joins[0].held_back("rt") == 5 * 60_000
 
 
-def test_rows_that_max_ahead_keeps() -> None:
+def test_plan_shows_whether_max_ahead_keeps_rows() -> None:
     (join,) = read(PLAN).joins
     kept = PLAN.replace(", and its row is dropped", "").replace("10 minutes ahead", "0.5 s ahead")
     (keeps,) = read(kept).joins
@@ -146,8 +146,8 @@ def test_rows_that_max_ahead_keeps() -> None:
     assert not keeps.keeps_ahead("o.ot")
 
 
-def test_a_chain_of_numbers() -> None:
-    """The join on top comes first; the times of its left input are those without its alias."""
+def test_plan_of_a_chain_on_numeric_times() -> None:
+    """The top join comes first. Times of its left input include those of the join below."""
     chain = """
 == Physical Plan ==
 +- StreamJoin INNER, hash by [r.id] = [o.id], r.t from d.t to d.t + 100
@@ -179,7 +179,7 @@ def test_a_chain_of_numbers() -> None:
     assert top.below == {"left": None, "right": ["Exchange hashpartitioning(id, 1)"]}
 
 
-def test_a_text_without_a_join() -> None:
+def test_text_without_a_join_yields_an_empty_plan() -> None:
     assert read("No physical plan. Waiting for data.") == Plan()
     assert read("").joins == ()
 
@@ -189,19 +189,19 @@ PART = "condition (d.kind = 'x'): filter on rows of d, before they are buffered"
 
 
 def cause_of_no_rows(plan: str, how: str = "INNER") -> str:
-    """Give the cause that is said where no row of d arrives."""
+    """The cause reported if no row of d arrives."""
     text = plan.replace("LEFT OUTER", how).replace("LocalTableScan <empty>,", "FileScan json")
     nothing = report(0, inputRowsRight=0)
     return diagnose(Known(reports([nothing]), plan=lambda: read(text))).headline.cause
 
 
-def test_what_lets_no_row_through() -> None:
+def test_cause_names_the_filter_or_the_null_key() -> None:
     assert cause_of_no_rows(PLAN) == (
         "The condition passes only rows with (d.kind = 'x'), or a column of the equality is "
         "NULL in "
         "all rows."
     )
-    # rows without a key reach a join that emits them unmatched
+    # A full join receives and emits rows without a key.
     full = cause_of_no_rows(PLAN, "FULL OUTER")
     assert full == "The condition passes only rows with (d.kind = 'x')."
     nothing_else = PLAN.replace(PART, "condition (1 = 1): no bound")
@@ -212,8 +212,8 @@ def test_what_lets_no_row_through() -> None:
 @pytest.mark.parametrize(
     "part", ["isnotnull(kind#7)", "isnull(dt#71-T60000ms)", "false", "(upper(id#70) = X)"]
 )
-def test_any_other_filter_is_said(part: str) -> None:
-    """A test for NULL of another column is one, and so is one that asks for NULL as a time."""
+def test_other_filter_below_the_join_is_named(part: str) -> None:
+    """For example, a NULL test of another column, or one that requires a NULL time."""
     other = PLAN.replace(PART, "condition (1 = 1): no bound").replace("(kind#7 = x)", part)
     assert "a filter passes only some rows: Filter " in cause_of_no_rows(other).replace(
         "A f", "a f"
@@ -221,7 +221,7 @@ def test_any_other_filter_is_said(part: str) -> None:
     assert part.partition("#")[0] in cause_of_no_rows(other)
 
 
-def test_when_a_trigger_starts_the_next_batch() -> None:
+def test_next_trigger_time_in_the_session_zone() -> None:
     now, tokyo = 1_714_818_600_000, zone("Asia/Tokyo")
     assert said(HOUR, now, tokyo) == (
         "The next batch begins with its trigger at 2024-05-04 20:00:00, in 30 minutes."
@@ -230,7 +230,7 @@ def test_when_a_trigger_starts_the_next_batch() -> None:
     assert said(None, now, tokyo) == "The next batch begins with the next trigger."
 
 
-def test_zones_as_spark_names_them() -> None:
+def test_parsing_of_spark_time_zone_names() -> None:
     assert str(zone("Asia/Tokyo")) == "Asia/Tokyo"
     assert [str(zone(name)) for name in ("+09:00", "UTC-3", "GMT+5:30")] == [
         "+09:00",

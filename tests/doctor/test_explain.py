@@ -1,4 +1,4 @@
-"""What explain says of a join, as whole texts."""
+"""The text that explain prints for a join, in full."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from tests.orders import WITHIN_THE_HOUR, Shop
 from tests.streams import Landing
 
 
-def test_a_join_within_an_hour(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_of_a_left_join_with_lags_and_idle_timeout(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     left, right = shop.ordered("1 minute"), shop.delivered("90 seconds", idle_timeout="10 minutes")
     assert (
         explained(stream_join(left, right, WITHIN_THE_HOUR, "left"), capsys)
@@ -38,7 +40,9 @@ if that is less, the latest o.order_time seen - 1 minute
     )
 
 
-def test_what_bounds_nothing(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_of_conditions_without_a_bound(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     on = (
         "o.id = d.id AND d.delivery_time >= o.order_time AND o.id > 3 AND o.id + d.id < 10 "
         "AND (o.order_time > d.delivery_time OR o.id = 5)"
@@ -66,7 +70,7 @@ d.delivery_time seen - 1 hour
     )
 
 
-def test_a_row_that_says_itself_when_it_goes(
+def test_explain_of_a_bound_in_a_column(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     auctions = Landing(spark, tmp_path / "a", "id INT, start BIGINT, length INT, end BIGINT")
@@ -98,7 +102,7 @@ seen - 5
     )
 
 
-def test_a_chain(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_of_a_chain(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     first = stream_join(shop.ordered("1 minute"), shop.delivered(), WITHIN_THE_HOUR)
     returns = Landing(shop.session, shop.folder / "returns", "id INT, return_time TIMESTAMP")
     returned = impose_order(returns.stream(), "return_time", "2 minutes").alias("r")
@@ -134,7 +138,9 @@ less, the largest of the watermark of o.order_time, the watermark of d.delivery_
     )
 
 
-def test_days_of_a_zone(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_of_a_day_bound_in_a_zone_with_daylight_saving(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     on = WITHIN_THE_HOUR.replace("'1' HOUR", "'1' DAY")
     shop.session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
     try:
@@ -162,10 +168,10 @@ latest o.order_time seen
     )
 
 
-def test_times_of_one_name(
+def test_explain_qualifies_equal_time_names_with_aliases(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each watermark is told by the alias under which it comes to its first join."""
+    """Each watermark is named with the alias of the input at its first join."""
     streams = {
         name: impose_order(
             Landing(spark, tmp_path / name, "id INT, t TIMESTAMP").stream(), "t", f"{lag} minutes"
@@ -187,8 +193,8 @@ def test_times_of_one_name(
     ]
 
 
-def test_formatted_as_well_in_words(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """No number that stands for none, no line that Spark finds no number for, the lag in words."""
+def test_explain_modes_show_lags_as_text(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    """No sentinel numbers, no line without a number, and the lag as text."""
     left, right = shop.ordered("1 minute"), shop.delivered("90 seconds")
     joined = stream_join(left, right, WITHIN_THE_HOUR, "left")
     for mode in ("simple", "extended", "formatted"):
@@ -201,8 +207,10 @@ def test_formatted_as_well_in_words(shop: Shop, capsys: pytest.CaptureFixture[st
         assert str(2**63 - 1) not in said
 
 
-def test_a_query_that_runs_keeps_the_names(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """In explain, and at the node in Spark's SQL page; a source of files has other columns then."""
+def test_running_query_keeps_column_names_in_explain_and_ui(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In explain, and at the node in Spark's SQL page. A file source has other column ids there."""
     line = (
         "StreamJoin LEFT OUTER, hash by [o.id] = [d.id], "
         "d.delivery_time from o.order_time to o.order_time + 1 hour"

@@ -1,4 +1,4 @@
-"""What waits in a join, as `pending` shows it."""
+"""`pending`: the buffered rows of a join."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def clock(text: str) -> datetime:
 
 @pytest.fixture(params=["segments 1", "segments 2", "rocksdb 1", "rocksdb 2"])
 def stored(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each state format, and each of Spark's formats of a checkpoint."""
+    """Each state format, with each of Spark's checkpoint formats."""
     before = str(spark.conf.get(IDS))
     name, version = request.param.split()
     spark.conf.set(FORMAT, name)
@@ -45,14 +45,14 @@ def stored(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]
 
 @pytest.fixture(params=[True, False], ids=["by time", "copied to all"])
 def by_time(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[bool]:
-    """How rows without an equality reach the partitions."""
+    """How a join without equality distributes rows: by time buckets, or replicated."""
     spark.conf.set("spark.sql.streamJoin.timeBuckets", str(request.param).lower())
     yield request.param
     spark.conf.unset("spark.sql.streamJoin.timeBuckets")
 
 
 def waiting(shop: Shop) -> Run:
-    """A full join after two batches: orders 2 and 3 have met nobody, nor has delivery 9."""
+    """A full join after two batches: orders 2 and 3 and delivery 9 are unmatched."""
     run = shop.joined("full")
     shop.order((1, "10:00"), (2, "10:10"))
     shop.deliver((9, "10:25"))
@@ -63,7 +63,7 @@ def waiting(shop: Shop) -> Run:
     return run
 
 
-def test_rows_of_both_sides_and_what_they_wait_for(shop: Shop, stored: str) -> None:
+def test_pending_lists_rows_of_both_sides_with_their_limits(shop: Shop, stored: str) -> None:
     run = waiting(shop)
     before = fingerprints(run.checkpoint)
     rows = pending(run.checkpoint)
@@ -84,14 +84,14 @@ def test_rows_of_both_sides_and_what_they_wait_for(shop: Shop, stored: str) -> N
         assert r.limits == [Row(waits_for=r.waits_for, expires=r.expires, watermark=r.watermark)]
     assert {r.partition_id for r in rows.collect()} <= {0, 1}
     assert fingerprints(run.checkpoint) == before
-    # the query goes on as if nobody had looked
+    # The query continues unaffected.
     shop.order((8, "14:00"))
     shop.deliver((7, "14:30"))
     assert met(run.step()) == [(2, None), (3, None), (None, 9)]
     assert pending(run.checkpoint).count() == run.operator()["numRowsTotal"] == 2
 
 
-def test_the_columns_of_one_side(shop: Shop, stored: str) -> None:
+def test_pending_of_one_side_has_typed_columns(shop: Shop, stored: str) -> None:
     run = waiting(shop)
     left = pending(str(run.checkpoint), "left")
     assert sorted(map(tuple, left.where("NOT matched").select("row.*").collect())) == [
@@ -102,7 +102,7 @@ def test_the_columns_of_one_side(shop: Shop, stored: str) -> None:
     assert {r.side for r in pending(run.checkpoint, "right").collect()} == {"right"}
 
 
-def test_an_earlier_batch(shop: Shop, stored: str) -> None:
+def test_pending_reads_an_earlier_batch(shop: Shop, stored: str) -> None:
     run = waiting(shop)
     assert sorted(
         (r.row.id, r.watermark) for r in pending(run.checkpoint, "left", batch_id=0).collect()
@@ -113,7 +113,7 @@ def test_an_earlier_batch(shop: Shop, stored: str) -> None:
     assert "no batch 2. It has batches 0 to 1" in str(failed.value)
 
 
-def test_only_what_a_join_depends_on_is_told_of_matches(shop: Shop) -> None:
+def test_matched_is_null_unless_the_join_tracks_matches(shop: Shop) -> None:
     shop.order((1, "10:00"), (2, "10:00"))
     shop.deliver((1, "10:30"))
     for how, left, right in (
@@ -130,7 +130,7 @@ def test_only_what_a_join_depends_on_is_told_of_matches(shop: Shop) -> None:
         assert {r.matched for r in rows if r.side == "right"} == right, how
 
 
-def test_a_watermark_that_is_not_known_yet(shop: Shop, stored: str) -> None:
+def test_pending_shows_a_missing_watermark_as_null(shop: Shop, stored: str) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"))
     run.step()
@@ -138,7 +138,7 @@ def test_a_watermark_that_is_not_known_yet(shop: Shop, stored: str) -> None:
     assert (row.expires, row.watermark, row.matched) == (clock("11:00"), None, False)
 
 
-def test_a_query_that_runs(shop: Shop) -> None:
+def test_pending_of_a_running_query_is_a_snapshot(shop: Shop) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"))
     query = run.start(processingTime="0 seconds")
@@ -149,7 +149,7 @@ def test_a_query_that_runs(shop: Shop) -> None:
         shop.order((2, "10:10"))
         query.processAllAvailable()
         assert pending(query).count() == 2
-        # what was asked for then is of then
+        # The first DataFrame still reads its batch.
         assert first.count() == 1
         shop.deliver((2, "10:20"))
         query.processAllAvailable()
@@ -158,7 +158,7 @@ def test_a_query_that_runs(shop: Shop) -> None:
     assert sorted(r.matched for r in pending(query, "left").collect()) == [False, True]
 
 
-def test_several_joins_and_several_limits(shop: Shop, stored: str) -> None:
+def test_pending_of_a_chain_and_of_rows_with_two_limits(shop: Shop, stored: str) -> None:
     calls = Landing(shop.session, shop.folder / "calls", "id INT, called TIMESTAMP")
     delivered = (
         shop.ordered()
@@ -187,7 +187,7 @@ def test_several_joins_and_several_limits(shop: Shop, stored: str) -> None:
     assert {r.operator_id for r in rows} == {0, 1}
     call = next(r for r in rows if "called" in r.row)
     assert json.loads(call.row)["id"] == 5
-    # its order may be too late already while its delivery is not
+    # Its order may be too late although its delivery is not.
     limits = {limit.waits_for: limit for limit in call.limits}
     assert set(limits) == {"right.order_time", "right.delivery_time"}
     assert {limit.expires for limit in limits.values()} == {clock("10:35")}
@@ -202,12 +202,10 @@ def test_several_joins_and_several_limits(shop: Shop, stored: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "full"])
-def test_rows_that_several_partitions_hold_are_shown_once(
-    shop: Shop, stored: str, how: str, by_time: bool
-) -> None:
+def test_replicated_rows_are_listed_once(shop: Shop, stored: str, how: str, by_time: bool) -> None:
     near = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '10' MINUTES"
     run = shop.joined(how, near, lag="1 hour")
-    # edges of buckets, two in a row: there are two partitions, so one of them is between both
+    # Times at bucket edges, two in a row. With two partitions, one edge lies between partitions.
     shop.order((1, "12:00"), (2, "12:10"), (3, "12:40"), (4, "12:40"))
     shop.deliver((8, "12:05"), (9, "12:25"))
     run.step()
@@ -218,7 +216,9 @@ def test_rows_that_several_partitions_hold_are_shown_once(
     assert {r.side for r in rows if r.partition_id is None} == copied
 
 
-def test_each_type_of_time_as_it_is(spark: SparkSession, tmp_path: Path, stored: str) -> None:
+def test_pending_keeps_the_type_of_event_times(
+    spark: SparkSession, tmp_path: Path, stored: str
+) -> None:
     for number, (kind, low, high) in enumerate(
         (
             ("DATE", "2024-05-04", "2024-05-05"),
@@ -236,7 +236,7 @@ def test_each_type_of_time_as_it_is(spark: SparkSession, tmp_path: Path, stored:
             impose_order(side.stream(), "t", "0 days" if isinstance(low, str) else 0).alias(name)
             for side, name in ((left, "l"), (right, "r"))
         ]
-        # numbers that wrap around would be no bound
+        # A sum that overflows would be no bound.
         on = f"l.id = r.id AND r.t >= l.t AND CAST(r.t AS {wider(kind)}) <= l.t + {step}"
         run = Run(ordered[0].streamJoin(ordered[1], on, "left"), folder / "checkpoint")
         left.land({"id": 1, "t": low})
@@ -251,7 +251,7 @@ def wider(kind: str) -> str:
     return {"SMALLINT": "BIGINT", "INT": "BIGINT"}.get(kind, kind)
 
 
-def test_rows_of_every_type_as_json_and_as_they_are(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_with_nested_types_as_json_and_as_struct(spark: SparkSession, tmp_path: Path) -> None:
     schema = "id INT, t TIMESTAMP, tags ARRAY<STRING>, at STRUCT<x: DOUBLE>, note STRING"
     side = Landing(spark, tmp_path / "rows", schema)
     stream = impose_order(side.stream(), "t", "0 seconds")
@@ -268,7 +268,9 @@ def test_rows_of_every_type_as_json_and_as_they_are(spark: SparkSession, tmp_pat
     assert (one.row.tags, one.row["at"].x, one.row.note) == (["a", None], 1.5, None)
 
 
-def test_a_batch_is_whole_while_files_are_put_together(spark: SparkSession, tmp_path: Path) -> None:
+def test_pending_reads_one_whole_batch_during_maintenance(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     settings = {
         "spark.sql.streaming.stateStore.minDeltasForSnapshot": "1",
         "spark.sql.streaming.stateStore.maintenanceInterval": "50ms",
@@ -301,7 +303,9 @@ def test_a_batch_is_whole_while_files_are_put_together(spark: SparkSession, tmp_
                 spark.conf.set(key, old)
 
 
-def test_what_is_no_checkpoint_of_a_join(shop: Shop, spark: SparkSession, tmp_path: Path) -> None:
+def test_pending_refuses_a_folder_without_join_state(
+    shop: Shop, spark: SparkSession, tmp_path: Path
+) -> None:
     def refused(source: Any) -> str:
         with pytest.raises(AnalysisException) as failed:
             pending(source)
@@ -326,7 +330,7 @@ def test_what_is_no_checkpoint_of_a_join(shop: Shop, spark: SparkSession, tmp_pa
         ("commits/1", b"v1\nnonsense", "commits/1"),
     ],
 )
-def test_a_damaged_file_is_named(shop: Shop, files: str, content: bytes, named: str) -> None:
+def test_error_names_the_damaged_file(shop: Shop, files: str, content: bytes, named: str) -> None:
     run = waiting(shop)
     damaged = [f for f in run.checkpoint.glob(files) if not f.name.startswith(".")]
     assert damaged
@@ -338,7 +342,7 @@ def test_a_damaged_file_is_named(shop: Shop, files: str, content: bytes, named: 
     assert f"{named} " in str(failed.value)
 
 
-def test_arguments_of_a_wrong_type(spark: SparkSession) -> None:
+def test_pending_refuses_arguments_of_wrong_type(spark: SparkSession) -> None:
     with pytest.raises(PySparkTypeError, match="source"):
         pending(spark)  # type: ignore[arg-type]
     with pytest.raises(PySparkTypeError, match="side"):
@@ -349,7 +353,9 @@ def test_arguments_of_a_wrong_type(spark: SparkSession) -> None:
         pending("x", batch_id="last")  # type: ignore[arg-type]
 
 
-def test_sparks_own_readers(shop: Shop, spark: SparkSession, stored: str) -> None:
+def test_spark_state_readers_read_metadata_and_refuse_rows(
+    shop: Shop, spark: SparkSession, stored: str
+) -> None:
     run = waiting(shop)
     (row,) = spark.read.format("state-metadata").load(str(run.checkpoint)).collect()
     assert (row.operatorId, row.operatorName, row.stateStoreName) == (0, "streamJoin", "default")
@@ -364,7 +370,7 @@ def test_sparks_own_readers(shop: Shop, spark: SparkSession, stored: str) -> Non
     assert f"streamjoin.pending({run.checkpoint}, operator=0)" in str(failed.value)
 
 
-def test_as_a_data_source_in_sql(shop: Shop, spark: SparkSession) -> None:
+def test_pending_data_source_in_sql(shop: Shop, spark: SparkSession) -> None:
     run = waiting(shop)
     where = f"`streamjoin-pending`.`{run.checkpoint}`"
     expected = sorted(pending(run.checkpoint).collect())
@@ -387,7 +393,7 @@ def test_as_a_data_source_in_sql(shop: Shop, spark: SparkSession) -> None:
     assert rows("SELECT row.id FROM waiting WHERE NOT matched") == [Row(id=9)]
 
 
-def test_only_what_is_asked_for_is_read(shop: Shop, spark: SparkSession) -> None:
+def test_pending_pushes_down_filters_and_columns(shop: Shop, spark: SparkSession) -> None:
     rows = pending(waiting(shop).checkpoint)
     assert rows.rdd.getNumPartitions() == 2
     one = rows.where("partition_id = 1 AND side = 'left' AND NOT matched")
@@ -406,7 +412,7 @@ def test_only_what_is_asked_for_is_read(shop: Shop, spark: SparkSession) -> None
     assert rows.where("side = 'left' OR time < '2024-05-04T10:26:00'").count() == 4
 
 
-def test_options_that_there_are_not(shop: Shop, spark: SparkSession) -> None:
+def test_unknown_data_source_options_are_refused(shop: Shop, spark: SparkSession) -> None:
     reader = spark.read.format("streamjoin-pending")
     for options, said in (
         ({"path": "x", "side": "both"}, "it must be left or right"),

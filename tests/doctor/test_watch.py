@@ -1,4 +1,4 @@
-"""What is seen of a query while it runs, drawn from its reports."""
+"""`watch`: a running query drawn from its progress reports."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def report(batch: int, **metrics: Any) -> dict[str, Any]:
     }
 
 
-def test_a_join_in_a_few_lines() -> None:
+def test_render_shows_watermarks_rows_and_totals_of_a_join() -> None:
     first = report(0, inputRowsLeft=3, bufferedRowsLeft=1, **{"lag.dt": 0})
     second = report(
         1,
@@ -70,7 +70,7 @@ def test_a_join_in_a_few_lines() -> None:
     ]
 
 
-def test_before_the_first_batch_and_without_a_join() -> None:
+def test_render_without_a_batch_or_a_join() -> None:
     assert render([]) == ["no batch has run yet"]
     assert render([{**report(0), "stateOperators": []}])[1] == "no join of this project"
 
@@ -83,22 +83,22 @@ class Terminal(io.StringIO):
 MARKS = {"watermark.delivery_time": TEN + 20 * MINUTE, "watermark.ot": TEN}
 
 
-def test_bars_fit_names_and_width() -> None:
+def test_bars_fit_the_terminal_width() -> None:
     wide, narrow = (render([report(0, **MARKS)], width)[2:4] for width in (None, 90))
     assert wide == [
         f"  delivery_time {'#' * 40} {TEN + 20 * MINUTE}",
         f"  ot            #{' ' * 39} {TEN}",
     ]
     assert narrow[0].split()[1] == "#" * 14
-    # never none at all
+    # at least eight characters
     assert render([report(0, **MARKS)], 30)[2].split()[1] == "#" * 8
 
 
 @pytest.mark.parametrize("size", [(60, 24), (200, 4)])
-def test_lines_stay_in_their_place_in_a_terminal(
+def test_terminal_output_fits_and_is_redrawn_in_place(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
-    """As many as fit, none wrapped: the next drawing goes back over all of them."""
+    """Only lines that fit, without wrapping, because the next drawing overwrites them in place."""
     monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: os.terminal_size(size))
     columns, rows = size
     screen = Terminal()
@@ -111,7 +111,7 @@ def test_lines_stay_in_their_place_in_a_terminal(
     assert f"\n\x1b[{len(first)}A\x1b[Jorders, batch 1" in screen.getvalue()
 
 
-def test_a_file_has_all_of_each_line() -> None:
+def test_output_to_a_file_is_not_truncated() -> None:
     file = io.StringIO()
     _in_terminal(file)([report(0, **MARKS)])
     assert file.getvalue().splitlines() == render([report(0, **MARKS)])
@@ -131,7 +131,7 @@ PLAN = read(PLAN_TEXT)
 
 
 def close(behind: int, lag: int = MINUTE, **metrics: Any) -> dict[str, Any]:
-    """Two watermarks that are so far apart."""
+    """A report in which one watermark is `behind` milliseconds below the other."""
     times = {
         **{"watermark.ot": TEN, "delay.ot": 2_000, "lag.ot": lag},
         **{"watermark.dt": TEN - behind, "delay.dt": 2_000 + behind, "lag.dt": 0},
@@ -143,15 +143,15 @@ def bars(behind: int, lag: int) -> list[int]:
     return [line.count("#") for line in render([close(behind, lag)])[2:4]]
 
 
-def test_little_is_drawn_as_little() -> None:
-    """The scale spans a lag, or a second, at least: a healthy query does not look broken."""
+def test_bar_scale_spans_at_least_the_lag_or_a_second() -> None:
+    """The scale spans at least a lag or a second, so small differences stay small."""
     assert bars(50, 0) == [38, 40]
     assert bars(50, MINUTE) == [40, 40]
     assert bars(30_000, MINUTE) == [20, 40]
     assert bars(10 * MINUTE, MINUTE) == [1, 40]
 
 
-def test_inputs_and_times_are_called_as_the_doctor_calls_them() -> None:
+def test_render_uses_aliases_and_the_session_zone() -> None:
     tokyo = Known(reports([close(0)]), plan=lambda: PLAN, zone=zone("Asia/Tokyo"))
     lines = render(tokyo)
     assert lines[0] == "orders, batch 0: 2024-05-04T19:30:00.000+09:00, 1 second"
@@ -160,7 +160,7 @@ def test_inputs_and_times_are_called_as_the_doctor_calls_them() -> None:
     assert [line[:11] for line in lines[4:6]] == ["  o      10", "  d      10"]
 
 
-def test_an_input_half_of_which_is_late_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_with_half_its_rows_late_is_marked_red(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Known(reports([close(0, lateRowsRight=5)]), plan=lambda: PLAN)
     left, right = render(known)[4:6]
     assert "(!)" not in left
@@ -174,14 +174,14 @@ def test_an_input_half_of_which_is_late_is_marked(monkeypatch: pytest.MonkeyPatc
 
 
 def drawn(known: Known) -> ElementTree.Element:
-    """The picture of the first join; it is well-formed."""
+    """The SVG of the first join, parsed as XML."""
     html = ElementTree.fromstring(picture(known).replace("▲", "!"))
     found = html.find("{http://www.w3.org/2000/svg}svg")
     assert found is not None
     return found
 
 
-def test_a_picture_for_notebooks() -> None:
+def test_picture_shows_lost_rows_in_red_and_lines_to_scale() -> None:
     batches = [
         {**close(50, lateRowsRight=late, bufferedRowsLeft=late), "batchId": late}
         for late in range(3)
@@ -191,27 +191,27 @@ def test_a_picture_for_notebooks() -> None:
     assert "o.ot: 2024-05-04 10:00:00, 2 seconds behind" in texts
     assert "watermarks behind the clock (scale 1 minute)" in texts
     assert "o: 2 rows" in texts
-    # what is lost is red, by a sign and its bars
+    # Lost rows are red: a sign, and the bars.
     assert texts["! d: 3 of 30 late so far"] == "#c62828"
     assert texts["o: 0 of 30 late so far"] != "#c62828"
     red = [bar for bar in svg.iter() if bar.tag.endswith("}rect")]
     assert [bar.get("fill") for bar in red] == ["#c62828"] * 2
     lines = [line for line in svg.iter() if line.tag.endswith("}polyline")]
     assert len(lines) == 4
-    # 2 of 60 seconds above the line of zero, not the whole panel
+    # 2 of 60 seconds above the zero line, not the whole panel
     heights = {point.split(",")[1] for point in str(lines[0].get("points")).split()}
     assert max(map(float, heights)) - min(map(float, heights)) < 1
     assert float(next(iter(heights))) > 90
 
 
 def batch_of(at: int, behind: int, **metrics: Any) -> dict[str, Any]:
-    """A batch of old data, in which one watermark is so far behind the other one."""
+    """A batch of old data, in which one watermark is below the other."""
     old = {"delay.ot": 40 * DAY, "delay.dt": 40 * DAY + behind}
     return {**close(behind, **old, **metrics), "batchId": at}
 
 
 def lines_of(svg: ElementTree.Element) -> list[list[float]]:
-    """The heights of each line, from the top."""
+    """The y coordinates of each line, from the top."""
     return [
         [float(point.split(",")[1]) for point in str(line.get("points")).split()]
         for line in svg.iter()
@@ -223,19 +223,19 @@ def texts_of(svg: ElementTree.Element) -> list[str]:
     return [str(text.text) for text in svg.iter() if text.tag.endswith("}text")]
 
 
-def test_watermarks_of_old_data_are_drawn_against_each_other() -> None:
-    """Against the clock an input that stands would be one flat line with the other one."""
+def test_watermarks_of_old_data_are_drawn_relative_to_each_other() -> None:
+    """Compared with the clock, a standing input and a live one would be one flat line."""
     batches = [batch_of(n, n * 5 * MINUTE) for n in range(3)]
     svg = drawn(Known(reports(batches), plan=lambda: PLAN))
     assert "watermarks behind the one that is ahead (scale 10 minutes)" in texts_of(svg)
     ahead, stands = lines_of(svg)[:2]
     assert ahead == [100.0] * 3
     assert stands == [100.0, 58.0, 16.0]
-    # the texts are of the clock
+    # The texts compare with the clock.
     assert "o.ot: 2024-05-04 10:00:00, 40 days behind the clock" in texts_of(svg)
 
 
-def test_an_input_has_one_colour_in_all_panels() -> None:
+def test_input_has_the_same_colour_in_all_panels() -> None:
     svg = drawn(Known(reports([close(50)]), plan=lambda: PLAN))
     colours = {text.text: text.get("fill") for text in svg.iter() if text.tag.endswith("}text")}
     of_o, of_d = ({c for t, c in colours.items() if t and t.startswith(s)} for s in ("o", "d"))
@@ -243,31 +243,31 @@ def test_an_input_has_one_colour_in_all_panels() -> None:
     assert of_o != of_d
 
 
-def test_long_names_are_not_cut() -> None:
+def test_picture_widens_for_long_names() -> None:
     named = read(str(PLAN_TEXT).replace("o.", f"{'o' * 60}.").replace("of o", f"of {'o' * 60}"))
     short = drawn(Known(reports([close(50)]), plan=lambda: PLAN))
     long = drawn(Known(reports([close(50)]), plan=lambda: named))
     longest = max(map(len, texts_of(long)))
     assert longest > 90
     assert short.get("width") == "760"
-    # where the texts begin, and some 7 px a character
+    # the x position of the texts, plus about 7 px a character
     assert int(str(long.get("width"))) >= 336 + 7 * longest
 
 
-def test_one_batch_is_seen_as_a_dot() -> None:
+def test_single_batch_is_drawn_as_dots() -> None:
     svg = drawn(Known(reports([close(50)]), plan=lambda: PLAN))
     assert len([dot for dot in svg.iter() if dot.tag.endswith("}circle")]) == 4
 
 
-def test_names_cannot_break_the_picture() -> None:
+def test_special_characters_keep_the_picture_well_formed() -> None:
     odd = {**report(0), "name": "<b> & 'c'"}
     drawn(Known(reports([odd])))
     assert "no join of this project" in picture(Known(reports([{**odd, "stateOperators": []}])))
     assert "no batch has run yet" in picture(Known())
 
 
-def test_a_notebook_shows_the_picture_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Spark writes of its stages between two batches goes with the picture before."""
+def test_notebook_replaces_the_previous_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark's progress bars between two batches are cleared with the previous picture."""
     seen: list[str] = []
     shell = SimpleNamespace(kernel=object())
     display = SimpleNamespace(
@@ -286,7 +286,9 @@ def test_a_notebook_shows_the_picture_in_one_place(monkeypatch: pytest.MonkeyPat
     assert _notebook() is None
 
 
-def test_a_query_until_it_ends(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_watch_follows_a_query_until_it_ends(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"))
     shop.deliver((1, "10:10"))
