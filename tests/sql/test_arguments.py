@@ -1,4 +1,4 @@
-"""Arguments of the wrong type are named, before anything reaches the JVM."""
+"""Python refuses arguments of a wrong type by name, before it calls the JVM."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize("lag", [True, 1.5, None, ["1 minute"]])
-def test_lag_of_wrong_type(rows: DataFrame, lag: object) -> None:
+def test_lag_of_wrong_type_is_refused(rows: DataFrame, lag: object) -> None:
     with pytest.raises(PySparkTypeError, match="`lag`"):
         streamjoin.impose_order(rows, "id", lag)  # type: ignore[arg-type]
 
 
-def test_lag_that_is_no_bigint(rows: DataFrame) -> None:
+def test_lag_beyond_bigint_is_refused(rows: DataFrame) -> None:
     with pytest.raises(PySparkValueError, match="`lag`"):
         streamjoin.impose_order(rows, "id", 2**63)
 
 
 @pytest.mark.parametrize("idle", [5, True])
-def test_idle_timeout_of_wrong_type(rows: DataFrame, idle: object) -> None:
+def test_idle_timeout_of_wrong_type_is_refused(rows: DataFrame, idle: object) -> None:
     with pytest.raises(PySparkTypeError, match="`idle_timeout`"):
         streamjoin.impose_order(rows, "id", 1, idle_timeout=idle)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("limit", [5, True])
-def test_max_ahead_of_wrong_type(rows: DataFrame, limit: object) -> None:
+def test_max_ahead_of_wrong_type_is_refused(rows: DataFrame, limit: object) -> None:
     with pytest.raises(PySparkTypeError, match="`max_ahead`"):
         streamjoin.impose_order(rows, "id", 1, max_ahead=limit)  # type: ignore[arg-type]
 
 
-def test_ahead_is_one_of_two_words_and_needs_a_limit(rows: DataFrame) -> None:
+def test_ahead_must_be_reject_or_keep_and_requires_max_ahead(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`ahead`"):
         streamjoin.impose_order(rows, "id", 1, max_ahead="1 hour", ahead=1)  # type: ignore[arg-type]
     with pytest.raises(PySparkValueError, match="'reject', 'keep'"):
@@ -53,25 +53,25 @@ def test_ahead_is_one_of_two_words_and_needs_a_limit(rows: DataFrame) -> None:
         streamjoin.impose_order(rows, "id", 1, ahead="keep")
 
 
-def test_column_of_wrong_type(rows: DataFrame) -> None:
+def test_column_of_wrong_type_is_refused(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`column`"):
         streamjoin.impose_order(rows, col("id"), 1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("on", [None, 1, ["id", 1], {"id"}])
-def test_on_of_wrong_type(rows: DataFrame, on: object) -> None:
+def test_on_of_wrong_type_is_refused(rows: DataFrame, on: object) -> None:
     with pytest.raises(PySparkTypeError, match="`on`"):
         streamjoin.stream_join(rows, rows, on)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["ad_id", "o.ad_id", "`ad id`", " Ad_id "])
-def test_on_that_is_only_a_name(rows: DataFrame, name: str) -> None:
+def test_on_with_a_bare_name_suggests_a_list(rows: DataFrame, name: str) -> None:
     with pytest.raises(PySparkValueError) as refused:
         streamjoin.stream_join(rows, rows, name)
     assert f'write ["{name}"]' in str(refused.value)
 
 
-def test_a_list_of_names_and_conditions_asks_for_all_of_them(rows: DataFrame) -> None:
+def test_on_list_combines_names_and_conditions_with_and(rows: DataFrame) -> None:
     other = rows.withColumn("n", col("id") + 1)
     joined = streamjoin.stream_join(rows, other, ["id", other["n"] > 0])
     assert joined.columns == ["id", "id", "n"]
@@ -79,12 +79,12 @@ def test_a_list_of_names_and_conditions_asks_for_all_of_them(rows: DataFrame) ->
     assert streamjoin.stream_join(rows, other, "true").columns == joined.columns
 
 
-def test_on_without_a_column(rows: DataFrame) -> None:
+def test_empty_on_list_is_refused(rows: DataFrame) -> None:
     with pytest.raises(PySparkValueError, match="`on`"):
         streamjoin.stream_join(rows, rows, [])
 
 
-def test_how_of_wrong_type(rows: DataFrame) -> None:
+def test_how_of_wrong_type_is_refused(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`how`"):
         streamjoin.stream_join(rows, rows, ["id"], None)  # type: ignore[arg-type]
 
@@ -106,7 +106,7 @@ def test_how_of_wrong_type(rows: DataFrame) -> None:
         ({"state_ttl": {}}, "`state_ttl`.*'left', 'right'; it is {}"),
     ],
 )
-def test_a_word_that_is_none_of_those_there_are(
+def test_unknown_option_value_is_refused_with_a_suggestion(
     rows: DataFrame, given: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(PySparkValueError, match=said) as refused:
@@ -114,17 +114,17 @@ def test_a_word_that_is_none_of_those_there_are(
     assert refused.value.getCondition() == "VALUE_NOT_ALLOWED"
 
 
-def test_a_side_that_is_none(rows: DataFrame) -> None:
+def test_pending_refuses_an_unknown_side(rows: DataFrame) -> None:
     with pytest.raises(PySparkValueError, match=r"`side`.*'left', 'right'; it is 'Left'"):
         streamjoin.pending("/checkpoint", "Left")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("how", ["INNER", "Left_Outer", "fullouter", "LEFT_SEMI", "cross"])
-def test_how_is_read_as_by_join(rows: DataFrame, how: Any) -> None:
+def test_how_accepts_the_spellings_of_spark_join(rows: DataFrame, how: Any) -> None:
     assert streamjoin.stream_join(rows, rows.alias("r"), "true", how).collect()
 
 
-def test_every_word_of_how_is_known_to_spark_or_to_us(rows: DataFrame) -> None:
+def test_every_value_of_how_maps_to_a_spark_join_type(rows: DataFrame) -> None:
     for word in get_args(streamjoin.How):
         kind, match = _words.how(word)
         assert (match == "last") == ("asof" in word)
@@ -132,7 +132,7 @@ def test_every_word_of_how_is_known_to_spark_or_to_us(rows: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("retention", [True, 1.5, ["1 hour"]])
-def test_retention_of_wrong_type(rows: DataFrame, retention: object) -> None:
+def test_retention_of_wrong_type_is_refused(rows: DataFrame, retention: object) -> None:
     with pytest.raises(PySparkTypeError, match="`retention`"):
         streamjoin.stream_join(rows, rows, ["id"], retention=retention)  # type: ignore[arg-type]
 
@@ -145,12 +145,12 @@ def test_retention_of_wrong_type(rows: DataFrame, retention: object) -> None:
         (("id", None), "got tuple of str and NoneType"),
     ],
 )
-def test_order_by_of_wrong_type(rows: DataFrame, order: Any, said: str) -> None:
+def test_order_by_of_wrong_type_is_refused(rows: DataFrame, order: Any, said: str) -> None:
     with pytest.raises(PySparkTypeError, match=said):
         streamjoin.stream_join(rows, rows, ["id"], order_by=order)
 
 
-def test_order_by_takes_columns(rows: DataFrame) -> None:
+def test_order_by_accepts_names_and_columns(rows: DataFrame) -> None:
     by_name = streamjoin.stream_join(rows, rows.alias("r"), ["id"], order_by=["id"])
     by_column = streamjoin.stream_join(rows, rows.alias("r"), ["id"], order_by=[F.col("id")])
     one = streamjoin.stream_join(rows, rows.alias("r"), ["id"], order_by=F.col("id"))
@@ -158,19 +158,19 @@ def test_order_by_takes_columns(rows: DataFrame) -> None:
     assert one.sameSemantics(by_name)
 
 
-def test_state_ttl_of_wrong_type(rows: DataFrame) -> None:
+def test_state_ttl_of_wrong_type_is_refused(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match=r"`state_ttl`.*mapping by side.*got int"):
         streamjoin.stream_join(rows, rows, ["id"], state_ttl=3600)  # type: ignore[arg-type]
 
 
-def test_a_session_is_no_builder(spark: SparkSession) -> None:
+def test_configure_refuses_a_session(spark: SparkSession) -> None:
     with pytest.raises(
         PySparkTypeError, match=r"`builder` .*builder\)\.getOrCreate\(\), got Spark"
     ):
         streamjoin.configure(spark)  # type: ignore[arg-type]
 
 
-def test_what_is_no_dataframe(rows: DataFrame) -> None:
+def test_right_input_must_be_a_dataframe(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`right`"):
         streamjoin.stream_join(rows, "t", ["id"])  # type: ignore[arg-type]
 
@@ -183,7 +183,7 @@ def test_what_is_no_dataframe(rows: DataFrame) -> None:
         (timedelta(milliseconds=1.5), "1500 microseconds"),
     ],
 )
-def test_timedelta_becomes_an_interval(given: timedelta, interval: str) -> None:
+def test_timedelta_converts_to_an_interval_in_microseconds(given: timedelta, interval: str) -> None:
     assert _arguments.lag(given) == interval
     assert _arguments.duration("idle_timeout", given) == interval
 
@@ -199,7 +199,7 @@ def test_timedelta_becomes_an_interval(given: timedelta, interval: str) -> None:
         ("toUpserts", streamjoin.to_upserts),
     ],
 )
-def test_a_method_is_the_function_by_its_own_name(name: str, function: Any) -> None:
+def test_dataframe_method_is_the_function_under_its_own_name(name: str, function: Any) -> None:
     method = vars(DataFrame)[name]
     assert method.__code__ is function.__code__
     assert method.__name__ == name

@@ -1,6 +1,6 @@
 """Tables 2 to 4 of the draft of the Hazelcast document, through SQL.
 
-Where the draft and its final version differ, the final one holds, and the test says so.
+Where the draft and its final version differ, the final version applies, and the test says so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.streams import Landing, Run
 
 
 class Streams:
-    """S1 and S2: ids, and a time in seconds. All rows have the same key."""
+    """S1 and S2: rows with a time in seconds, all with the same key."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         self.session = session
@@ -52,7 +52,7 @@ Pairs = list[tuple[int | None, int | None]]
 
 
 def came(run: Run) -> Pairs:
-    """What this step brings, in seconds."""
+    """The rows that this step emits, in seconds."""
     rows = [row for rows in run.step().values() for row in rows]
     pairs = [(a and a.second, b and b.second) for a, b in rows]
     return sorted(pairs, key=str)
@@ -70,7 +70,9 @@ def streams(spark: SparkSession, tmp_path: Path) -> Streams:
         (ordered("S1", 1), "S2", "right"),
     ],
 )
-def test_an_input_without_watermark(streams: Streams, first: str, second: str, side: str) -> None:
+def test_one_input_without_watermark_is_refused(
+    streams: Streams, first: str, second: str, side: str
+) -> None:
     """Table 2: "At least one input stream doesn't have watermarks", an exception."""
     with pytest.raises(AnalysisException) as refused:
         streams.join(first, second)
@@ -78,18 +80,18 @@ def test_an_input_without_watermark(streams: Streams, first: str, second: str, s
     assert f"the {side} input" in str(refused.value)
 
 
-def test_both_inputs_without_watermark(streams: Streams) -> None:
+def test_spark_refuses_both_inputs_without_watermark(streams: Streams) -> None:
     """Table 2: "Both input streams don't have watermarks", an exception.
 
-    No word of this project's is in such a statement, so it is Spark that refuses it.
+    The statement uses no syntax of this project, so Spark refuses it.
     """
     with pytest.raises(AnalysisException) as refused:
         streams.join("S1", "S2").start(availableNow=True)
     assert "watermark" in str(refused.value)
 
 
-def test_both_inputs_without_watermark_and_a_window(streams: Streams) -> None:
-    """With a window the join is this project's, and so is the refusal."""
+def test_window_join_without_watermarks_is_refused(streams: Streams) -> None:
+    """With a window the join belongs to this project, and so does the refusal."""
     with pytest.raises(AnalysisException) as refused:
         streams.session.sql(
             "SELECT * FROM S1 JOIN S2 OVER (RANGE INTERVAL '1' SECOND FOLLOWING) ON S1.k = S2.k"
@@ -97,10 +99,10 @@ def test_both_inputs_without_watermark_and_a_window(streams: Streams) -> None:
     assert refused.value.getCondition() == "STREAM_JOIN.MISSING_WATERMARK"
 
 
-def test_zero_lag(streams: Streams) -> None:
+def test_zero_lag_accepts_rows_equal_to_the_watermark(streams: Streams) -> None:
     """Table 2: "At least one input stream has zero lag", an empty result.
 
-    Not here: a row equal to the watermark is not late. What is empty is only what is older.
+    This project differs: a row equal to the watermark is not late. Only older rows are dropped.
     """
     run = streams.join(ordered("S1", 0), ordered("S2", 0), "INNER")
     streams.s1(1)
@@ -113,37 +115,37 @@ def test_zero_lag(streams: Streams) -> None:
     assert run.operator()["customMetrics"]["lateRowsLeft"] == 1
 
 
-def test_tables_3_and_4(streams: Streams) -> None:
-    """Table 2: "watermarks with same lag times"; with a lag of one second a row at t+1 is wm(t).
+def test_events_of_tables_3_and_4_in_a_full_join(streams: Streams) -> None:
+    """Table 2: "watermarks with same lag times". With a lag of one second, a row at t+1 is wm(t).
 
-    The draft writes CROSS JOIN, and pads a row in its last lines: FULL OUTER, of times at most one
-    second apart, gives its joined rows.
+    The draft writes CROSS JOIN, and pads a row in its last lines. A FULL OUTER JOIN with times at
+    most one second apart yields its joined rows.
     """
     run = streams.join(ordered("S1", 1), ordered("S2", 1))
     streams.s1(1)
     streams.s2(1)
     assert came(run) == [(1, 1)]
-    # Events 3 are what brings both watermarks to 2. The draft clears both buffers there; here s1(1)
-    # stays, for it may meet an s2(2), and has been joined.
+    # Events 3 advance both watermarks to 2. The draft clears both buffers there. Here s1(1), already
+    # joined, stays buffered because it can still match an s2(2).
     streams.s1(3)
     streams.s2(3)
     assert came(run) == [(3, 3)]
     streams.s2(4)
     assert came(run) == [(3, 4)]
-    # s2_wm(6). The draft pads s2(7) at s2_wm(8), a watermark of its own input. Here it is the other
-    # input that decides: s1 stands at 2, so an s1(6) may still come.
+    # s2_wm(6). The draft pads s2(7) at s2_wm(8), a watermark of its own input. Here the other input
+    # decides: the watermark of s1 is 2, so an s1(6) can still arrive.
     streams.s2(7)
     assert came(run) == []
     streams.s2(9)
     assert came(run) == []
     assert run.operator()["customMetrics"]["bufferedRowsRight"] >= 2
-    # s1_wm(8): s2(7) can meet nothing any more. s1(9) meets s2(9).
+    # s1_wm(8): s2(7) can no longer match. s1(9) matches s2(9).
     streams.s1(9)
     assert came(run) == [(9, 9), (None, 7)]
 
 
-def test_a_pair_that_the_draft_loses(streams: Streams) -> None:
-    """With the two seconds of the draft's own query, s1(1) meets s2(3) after s1_wm(2)."""
+def test_two_second_bound_keeps_a_pair_that_the_draft_loses(streams: Streams) -> None:
+    """With the two seconds of the draft's own query, s1(1) matches s2(3) after s1_wm(2)."""
     run = streams.join(ordered("S1", 1), ordered("S2", 1), within=2)
     streams.s1(1)
     streams.s2(1)

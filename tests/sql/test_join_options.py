@@ -1,4 +1,4 @@
-"""Options of a join, by the same road from a call, a DataFrame's hint and SQL."""
+"""Options of a join have the same effect in a call, in a DataFrame hint and in SQL."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def sql(hint: str, rest: str, select: str = "*") -> str:
 
 
 @pytest.mark.parametrize("hint", ["STREAM_JOIN(late => 'emit')", "stream_join('late=emit')"])
-def test_sql_asks_for_late_rows(views: Shop, hint: str) -> None:
+def test_sql_hint_emits_late_rows(views: Shop, hint: str) -> None:
     joined = views.session.sql(sql(hint, f"ON {WITHIN_THE_HOUR}"))
     assert joined.columns == ["id", "order_time", "id", "delivery_time", "late"]
     assert late(fed(views, joined)) == [(3, None)]
 
 
-def test_the_column_is_there_for_whatever_is_above(views: Shop) -> None:
+def test_late_column_of_a_hinted_join_is_visible_in_select_and_where(views: Shop) -> None:
     joined = views.session.sql(
         sql(
             "STREAM_JOIN(late => 'emit', retention => '1 hour')",
@@ -67,7 +67,7 @@ def test_the_column_is_there_for_whatever_is_above(views: Shop) -> None:
     ("retention", "expected"), [("'1 hour'", [(1, 1)]), ("INTERVAL '2' HOUR", [(1, 1), (2, 2)])]
 )
 @pytest.mark.parametrize("rest", [f"ON {AFTER}", f"WHERE {AFTER}"])
-def test_sql_asks_for_a_retention(
+def test_sql_hint_sets_the_retention(
     views: Shop, retention: str, expected: list[tuple[int, int]], rest: str
 ) -> None:
     joined = views.session.sql(sql(f"STREAM_JOIN(retention => {retention})", rest))
@@ -82,7 +82,7 @@ def hinted(shop: Shop, *options: str) -> DataFrame:
     return shop.ordered(LAG).hint("stream_join", *options)
 
 
-def test_a_hint_of_a_dataframe(shop: Shop) -> None:
+def test_dataframe_hint_sets_late_and_retention(shop: Shop) -> None:
     left, right = shop.ordered(LAG), shop.delivered(LAG)
     joined = left.hint("stream_join", "late=emit", "retention = 1 hour").join(
         right, (left["id"] == right["id"]) & (right["delivery_time"] >= left["order_time"]), "left"
@@ -98,14 +98,14 @@ def test_a_hint_of_a_dataframe(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "full"])
-def test_by_column_names(shop: Shop, how: str) -> None:
+def test_dataframe_hint_with_using_columns(shop: Shop, how: str) -> None:
     joined = hinted(shop, "late=emit", "retention=1 hour").join(shop.delivered(LAG), ["id"], how)
     assert joined.columns == ["id", "order_time", "delivery_time", "late"]
     run = fed(shop, joined)
     assert [row[0] for row in run.rows() if row[-1]] == [3]
 
 
-def test_with_itself(shop: Shop) -> None:
+def test_hinted_self_join_emits_late_rows_of_both_sides(shop: Shop) -> None:
     orders = shop.ordered(LAG)
     asked = orders.hint("stream_join", "late=emit", "retention=1 hour")
     joined = asked.join(orders, orders["id"] == orders["id"])
@@ -115,12 +115,12 @@ def test_with_itself(shop: Shop) -> None:
     assert asked.join(orders, "id").columns == ["id", "order_time", "order_time", "late"]
 
 
-def test_of_late_rows_the_condition_stands_in_on(views: Shop) -> None:
+def test_late_emit_requires_the_bounds_in_on(views: Shop) -> None:
     with pytest.raises(AnalysisException, match="UNBOUNDED_STATE"):
         views.session.sql(sql("STREAM_JOIN(late => 'emit')", f"WHERE {WITHIN_THE_HOUR}"))
 
 
-def test_watermarks_of_sparks_own(shop: Shop) -> None:
+def test_hint_takes_over_a_join_with_spark_watermarks(shop: Shop) -> None:
     orders = shop.orders.stream().withWatermark("order_time", LAG).alias("o")
     deliveries = shop.deliveries.stream().withWatermark("delivery_time", LAG).alias("d")
     joined = orders.hint("stream_join").join(deliveries, F.expr(WITHIN_THE_HOUR), "anti")
@@ -128,7 +128,7 @@ def test_watermarks_of_sparks_own(shop: Shop) -> None:
     assert run.total("lateRowsLeft") == 1
 
 
-def test_all_joins_of_the_select_and_no_others(views: Shop) -> None:
+def test_hint_applies_to_all_joins_of_its_select_only(views: Shop) -> None:
     chain = (
         "SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM hinted_orders o "
         f"JOIN hinted_deliveries d ON {WITHIN_THE_HOUR} "
@@ -145,7 +145,7 @@ def test_all_joins_of_the_select_and_no_others(views: Shop) -> None:
     assert views.session.sql(table).columns.count("late") == 1
 
 
-def test_on_tables(views: Shop) -> None:
+def test_hint_on_a_batch_join(views: Shop) -> None:
     batch = views.session.sql(
         "SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM VALUES (1) a(x) "
         "JOIN VALUES (1) b(x) USING (x)"
@@ -169,14 +169,14 @@ def test_on_tables(views: Shop) -> None:
         ("STREAM_JOIN, STREAM_JOIN", "two STREAM_JOIN hints"),
     ],
 )
-def test_a_wrong_option_is_refused(views: Shop, hint: str, said: str) -> None:
+def test_invalid_hint_option_is_refused(views: Shop, hint: str, said: str) -> None:
     with pytest.raises(AnalysisException, match=said) as refused:
         views.session.sql(sql(hint, f"ON {WITHIN_THE_HOUR}"))
     assert refused.value.getCondition() == "STREAM_JOIN.INVALID_OPTION"
     assert "late ('drop' or 'emit'), retention" in str(refused.value)
 
 
-def test_a_hint_without_a_join_of_streams_is_refused(views: Shop) -> None:
+def test_hint_without_a_stream_join_is_refused(views: Shop) -> None:
     with pytest.raises(AnalysisException, match="FROM of this SELECT has no join"):
         views.session.sql("SELECT /*+ STREAM_JOIN */ * FROM hinted_orders")
     with pytest.raises(AnalysisException, match="not on the left input of a join"):
@@ -191,7 +191,7 @@ def test_a_hint_without_a_join_of_streams_is_refused(views: Shop) -> None:
         )
 
 
-def test_a_view_keeps_them(views: Shop) -> None:
+def test_view_keeps_the_options_of_its_hint(views: Shop) -> None:
     views.session.sql(
         "CREATE OR REPLACE TEMP VIEW hinted AS "
         + sql("STREAM_JOIN(late => 'emit')", f"ON {WITHIN_THE_HOUR}", "o.id, late")
@@ -199,12 +199,12 @@ def test_a_view_keeps_them(views: Shop) -> None:
     assert views.session.table("hinted").columns == ["id", "late"]
 
 
-def test_a_call_sends_the_same_value(shop: Shop) -> None:
+def test_call_with_late_emit_emits_late_rows(shop: Shop) -> None:
     joined = stream_join(shop.ordered(LAG), shop.delivered(LAG), WITHIN_THE_HOUR, late="emit")
     assert late(fed(shop, joined)) == [(3, None)]
 
 
-def test_an_order_by_a_hint(shop: Shop) -> None:
+def test_impose_order_hint_sets_lag_and_max_ahead(shop: Shop) -> None:
     orders = shop.orders.stream()
     ordered = orders.hint("impose_order", "order_time", LAG, "max_ahead=1 hour").alias("o")
     run = fed(shop, ordered.join(shop.delivered(LAG), F.expr(WITHIN_THE_HOUR)))

@@ -1,7 +1,7 @@
-"""What a newcomer gets wrong, and that the answer says what to write.
+"""Common user errors: the error message says what to write instead.
 
-Mistakes in conditions and lags that are refused for their meaning are in test_refusals.py,
-arguments of a wrong type in test_arguments.py, set-ups in test_setup_errors.py.
+Conditions and lags that are refused for their meaning are in test_refusals.py, arguments of a
+wrong type in test_arguments.py, set-ups in test_setup_errors.py.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ORDERS = "id INT, ot TIMESTAMP, s STRING, x DOUBLE, n BIGINT, m STRUCT<ot: TIMES
 
 @dataclass
 class Streams:
-    """Two streams, as they are and with orders."""
+    """Two streams, without and with imposed orders."""
 
     orders: DataFrame
     deliveries: DataFrame
@@ -73,73 +73,73 @@ def in_from(text: str) -> Callable[[Streams], object]:
     return lambda s: s.sql(f"SELECT * FROM {text}")
 
 
-# What is done, the condition under STREAM_JOIN, and what the text says to write.
+# The action, its condition under STREAM_JOIN, and the advice in the message.
 MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
-    "a column that is not there": (
+    "missing column": (
         order(column="order_time"),
         "INVALID_COLUMN",
         "order: id, ot, n",
     ),
-    "a column misspelt": (order(column="ott"), "INVALID_COLUMN", "Perhaps write ot"),
-    "a unit misspelt": (order(lag="1 minuet"), "INVALID_LAG", "perhaps '1 minute'"),
-    "a lag without a unit": (order(lag="10"), "INVALID_LAG", "'10 seconds' or '10 minutes'"),
-    "a unit cut short": (order(lag="10m"), "INVALID_LAG", "perhaps '10 minutes'"),
-    "a lag as ISO 8601": (order(lag="PT90M"), "INVALID_LAG", "perhaps '90 minutes'"),
-    "a number as a string": (
+    "misspelled column": (order(column="ott"), "INVALID_COLUMN", "Perhaps write ot"),
+    "misspelled unit": (order(lag="1 minuet"), "INVALID_LAG", "perhaps '1 minute'"),
+    "lag without a unit": (order(lag="10"), "INVALID_LAG", "'10 seconds' or '10 minutes'"),
+    "abbreviated unit": (order(lag="10m"), "INVALID_LAG", "perhaps '10 minutes'"),
+    "lag as ISO 8601": (order(lag="PT90M"), "INVALID_LAG", "perhaps '90 minutes'"),
+    "number as a string": (
         order(column="n", lag="5"),
         "INVALID_LAG",
         "it is a string, and the column has numbers.\nGive a whole number",
     ),
-    "a lag in words": (order(lag="one minute"), "INVALID_LAG", "such as '1 minute'. "),
-    "an order on a string": (order(column="s"), "UNSUPPORTED_TIME_TYPE", "to_timestamp(s) AS s"),
-    "an order on seconds as DOUBLE": (
+    "lag in words": (order(lag="one minute"), "INVALID_LAG", "such as '1 minute'. "),
+    "order on a string": (order(column="s"), "UNSUPPORTED_TIME_TYPE", "to_timestamp(s) AS s"),
+    "order on seconds as DOUBLE": (
         order(column="x"),
         "UNSUPPORTED_TIME_TYPE",
         "timestamp_micros(CAST(x * 1000000 AS BIGINT))",
     ),
-    "an order on a struct": (order(column="m"), "UNSUPPORTED_TIME_TYPE", "select m.ot AS ot"),
-    "an order on a field": (order(column="m.ot"), "INVALID_COLUMN", "select m.ot AS ot"),
+    "order on a struct": (order(column="m"), "UNSUPPORTED_TIME_TYPE", "select m.ot AS ot"),
+    "order on a struct field": (order(column="m.ot"), "INVALID_COLUMN", "select m.ot AS ot"),
     "seconds added to a time": (
         condition("d.dt BETWEEN o.ot AND o.ot + 3600"),
         "TIME_TYPE_MISMATCH",
         "Write o.ot + INTERVAL '3600' SECOND",
     ),
-    "the same as a Column": (
+    "seconds added to a time as a Column": (
         lambda s: s.joined((F.col("o.id") == F.col("d.id")) & (F.col("d.dt") < F.col("o.ot") + 60)),
         "TIME_TYPE_MISMATCH",
         "Write o.ot + INTERVAL '60' SECOND",
     ),
-    "a column of seconds added": (
+    "column of seconds added to a time": (
         condition("d.dt BETWEEN o.ot AND o.ot + o.n"),
         "TIME_TYPE_MISMATCH",
         "Write o.ot + make_dt_interval(0, 0, 0, o.n)",
     ),
-    "an interval in quotes": (
+    "interval in quotes": (
         condition("d.dt BETWEEN o.ot AND o.ot + '1 hour'"),
         "TIME_TYPE_MISMATCH",
         "Write o.ot + INTERVAL '1 hour'",
     ),
-    "a number in quotes": (
+    "number in quotes": (
         condition("d.dt BETWEEN o.ot AND o.ot + ' 5'"),
         "TIME_TYPE_MISMATCH",
         "Write o.ot + INTERVAL '5' SECOND, or another unit",
     ),
-    "a span held against a number": (
+    "time difference compared with a number": (
         condition("d.dt >= o.ot AND d.dt - o.ot < 3600"),
         "TIME_TYPE_MISMATCH",
         "with INTERVAL '3600' SECOND",
     ),
-    "a time held against epoch milliseconds": (
+    "time compared with epoch milliseconds": (
         condition("d.dt >= o.n"),
         "TIME_TYPE_MISMATCH",
         "Compare d.dt with timestamp_millis(o.n), or timestamp_seconds(o.n)",
     ),
-    "the same by BETWEEN": (
+    "time between epoch milliseconds": (
         condition("d.dt BETWEEN o.n AND o.n + 3600"),
         "TIME_TYPE_MISMATCH",
         "Compare d.dt with timestamp_millis(o.n)",
     ),
-    "the same in SQL": (
+    "time compared with epoch milliseconds in SQL": (
         in_from(
             "IMPOSE_ORDER(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE) AS o JOIN "
             "IMPOSE_ORDER(TABLE(mistaken_deliveries), DESCRIPTOR(dt), INTERVAL '1' MINUTE) AS d "
@@ -148,19 +148,19 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
         "TIME_TYPE_MISMATCH",
         "Compare d.dt with timestamp_millis(o.n)",
     ),
-    "a join with itself without aliases": (
+    "self-join without aliases": (
         lambda s: s.o.streamJoin(s.o, "id = id AND ot = ot"),
         "AMBIGUOUS_COLUMN",
         'left.alias("l").streamJoin(right.alias("r")',
     ),
-    "no aliases, though the condition has some": (
+    "condition with aliases, inputs without": (
         lambda s: s.orders.imposeOrder("ot", "1 minute").streamJoin(
             s.deliveries.imposeOrder("dt", "1 minute"), f"o.id = d.id AND {BOUND}"
         ),
         "UNKNOWN_ALIAS",
         "no input has the alias o: the inputs have no aliases.\nGive the inputs the aliases that",
     ),
-    "an alias misspelt": (
+    "misspelled alias": (
         lambda s: s.joined(f"o.id = e.id AND {BOUND}"),
         "UNKNOWN_ALIAS",
         "no input has the alias e: there are o, d.",
@@ -174,12 +174,12 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
         "UNSUPPORTED_SUBQUERY",
         "Write the sub-query as a join: o [LEFT] JOIN d ON",
     ),
-    "an ASOF JOIN without a match condition": (
+    "ASOF JOIN without a match condition": (
         in_from("mistaken_orders o ASOF JOIN mistaken_deliveries d USING (id)"),
         "UNSUPPORTED_AS_OF",
         "the ASOF JOIN has no MATCH_CONDITION",
     ),
-    "the temporal join of Flink": (
+    "temporal join of Flink": (
         in_from(
             "mistaken_orders o JOIN mistaken_deliveries FOR SYSTEM_TIME AS OF "
             "date_trunc('hour', o.ot) AS d ON o.id = d.id"
@@ -192,12 +192,12 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
         "OTHER_DIALECT",
         "Write the watermark in the query: FROM IMPOSE_ORDER(TABLE(",
     ),
-    "a function misspelt": (
+    "misspelled function": (
         in_from("IMPOSEORDER(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE)"),
         "UNKNOWN_FUNCTION",
         "Write IMPOSE_ORDER, which has a similar name",
     ),
-    "a window as Flink writes it": (
+    "window function of Flink": (
         in_from("TUMBLE(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE)"),
         "OTHER_DIALECT",
         "GROUP BY window(order_time, '10 minutes')",
@@ -206,7 +206,7 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_answer_says_what_to_write(streams: Streams, mistake: str) -> None:
+def test_error_message_says_what_to_write(streams: Streams, mistake: str) -> None:
     made, name, written = MISTAKES[mistake]
     with pytest.raises(PySparkException) as refused:
         made(streams)
@@ -215,7 +215,7 @@ def test_the_answer_says_what_to_write(streams: Streams, mistake: str) -> None:
     assert "commonexpressionref" not in str(refused.value)
 
 
-def test_a_setting_that_cannot_be_read_is_named(streams: Streams) -> None:
+def test_error_names_the_invalid_retention_setting(streams: Streams) -> None:
     session = streams.orders.sparkSession
     session.conf.set("spark.sql.streamJoin.retention", "1 fortnight")
     try:
@@ -227,18 +227,18 @@ def test_a_setting_that_cannot_be_read_is_named(streams: Streams) -> None:
     assert "setting spark.sql.streamJoin.retention '1 fortnight'" in str(refused.value)
 
 
-def test_a_list_says_what_is_in_it(streams: Streams) -> None:
+def test_type_error_lists_the_types_in_a_list(streams: Streams) -> None:
     with pytest.raises(PySparkTypeError, match="got list of str and int"):
         streams.joined(["id", 1])
 
 
-def test_python_calls_a_method_by_its_name(streams: Streams) -> None:
+def test_python_type_error_names_the_dataframe_method(streams: Streams) -> None:
     with pytest.raises(TypeError, match=r"^DataFrame\.imposeOrder\(\) missing 1 .* 'lag'$"):
         streams.orders.imposeOrder("ot")
 
 
-def test_what_an_interval_says_is_read(streams: Streams) -> None:
-    """What the answers say to write is taken."""
+def test_suggested_intervals_are_accepted(streams: Streams) -> None:
+    """The replacements that the error messages suggest are accepted."""
     assert streams.joined(
         "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '1 hour'"
     ).isStreaming
@@ -247,13 +247,13 @@ def test_what_an_interval_says_is_read(streams: Streams) -> None:
     assert made.alias("o").streamJoin(streams.d, on, "left").isStreaming
 
 
-def test_a_time_and_a_number_of_other_queries_are_sparks(streams: Streams) -> None:
+def test_type_mismatch_outside_a_join_keeps_the_spark_error(streams: Streams) -> None:
     with pytest.raises(PySparkException) as refused:
         streams.orders.where("ot + 3600 > ot")
     assert "DATATYPE_MISMATCH" in str(refused.value.getCondition())
 
 
-def test_the_functions_are_listed_and_described(spark: SparkSession) -> None:
+def test_sql_functions_are_listed_with_parseable_examples(spark: SparkSession) -> None:
     listed = {row[0] for row in spark.sql("SHOW FUNCTIONS LIKE 'from_*'").collect()}
     assert {"from_changelog", "from_upserts", "from_debezium"} <= listed
     described = spark.sql("DESCRIBE FUNCTION impose_order").collect()
@@ -263,7 +263,7 @@ def test_the_functions_are_listed_and_described(spark: SparkSession) -> None:
         said = "".join(row[0] for row in extended)
         assert "Arguments:\n      * " in said
         (example,) = re.findall(rf"> (SELECT \* FROM {name}\(.*\));", said)
-        # it is as the parser takes it: only the tables are not there
+        # The parser accepts the example; only its tables are missing.
         with pytest.raises(PySparkException) as refused:
             spark.newSession().sql(example)
         assert refused.value.getCondition() == "TABLE_OR_VIEW_NOT_FOUND"
@@ -277,7 +277,7 @@ def test_the_functions_are_listed_and_described(spark: SparkSession) -> None:
         ("checkpoint/state", "Give the checkpointLocation of the query, which is file:"),
     ],
 )
-def test_a_folder_that_is_no_checkpoint(shop: Shop, place: str, said: str) -> None:
+def test_folder_without_a_checkpoint_is_refused(shop: Shop, place: str, said: str) -> None:
     (shop.folder / "empty").mkdir()
     (shop.folder / "checkpoint" / "state").mkdir(parents=True)
     (shop.folder / "checkpoint" / "metadata").touch()
@@ -288,8 +288,8 @@ def test_a_folder_that_is_no_checkpoint(shop: Shop, place: str, said: str) -> No
         assert said in str(refused.value)
 
 
-def test_deduplication_above_a_join_of_files(shop: Shop) -> None:
-    """Spark gives the columns of such a source other ids in each batch."""
+def test_deduplication_within_watermark_above_a_join_of_file_sources(shop: Shop) -> None:
+    """Spark gives the columns of a file source other ids in each batch."""
     joined = shop.joined("left").result.selectExpr("o.id", "order_time", "d.id", "delivery_time")
     once = joined.toDF("id", "order_time", "of", "delivery_time")
     run = Run(once.dropDuplicatesWithinWatermark(["id"]), shop.folder / "once")
@@ -302,7 +302,7 @@ def test_deduplication_above_a_join_of_files(shop: Shop) -> None:
     assert sorted(row[0] for row in run.rows()) == [1, 2, 3]
 
 
-def test_a_query_that_ended_with_another_join_in_its_checkpoint(
+def test_doctor_explains_a_checkpoint_of_another_join_operator(
     shop: Shop, spark: SparkSession
 ) -> None:
     shop.order((1, "10:00"))

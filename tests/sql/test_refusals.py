@@ -1,4 +1,4 @@
-"""What is refused, with which condition, and that the text says what to write instead."""
+"""Refused queries: the error condition, and the advice in the message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def condition_of(action: Callable[[], object]) -> tuple[str, str]:
         action()
     error = refused.value
     assert error.getSqlState() == "42K0E"
-    # PySpark looks the text up in Spark's own table of conditions
+    # PySpark looks up the text in Spark's own table of error conditions.
     assert str(error.getCondition()) in error.getMessage()
     return str(error.getCondition()).removeprefix("STREAM_JOIN."), str(error)
 
@@ -83,7 +83,7 @@ def condition_of(action: Callable[[], object]) -> tuple[str, str]:
         ),
     ],
 )
-def test_condition(
+def test_condition_without_usable_bounds_is_refused(
     orders: DataFrame, deliveries: DataFrame, on: str, condition: str, hint: str
 ) -> None:
     left = orders.imposeOrder("order_time", "1 minute").alias("o")
@@ -91,7 +91,7 @@ def test_condition(
     name, text = condition_of(lambda: left.streamJoin(right, on, "left"))
     assert name == condition
     assert hint in text
-    # an inner join is refused in the end only, where Spark adds the plan to what is said
+    # An inner join is refused after analysis, when Spark would add the plan to the message.
     name, text = condition_of(lambda: left.streamJoin(right, on))
     assert name == condition
     assert "ImposeOrder" not in text
@@ -107,7 +107,7 @@ def test_condition(
         "of_python(o.id + d.id) > 3",
     ],
 )
-def test_parts_that_cannot_be_evaluated_row_by_row(
+def test_subqueries_and_two_sided_python_functions_are_refused(
     orders: DataFrame, deliveries: DataFrame, spark: SparkSession, part: str
 ) -> None:
     spark.range(5).createOrReplaceTempView("limits")
@@ -116,28 +116,28 @@ def test_parts_that_cannot_be_evaluated_row_by_row(
     right = deliveries.imposeOrder("delivery_time", "1 minute").alias("d")
     on = KEY + AFTER + " AND o.order_time >= d.delivery_time - INTERVAL '1' HOUR AND " + part
     if part.startswith("o.id + of_python"):
-        assert left.streamJoin(right, on).isStreaming  # a function of one input is computed below
+        assert left.streamJoin(right, on).isStreaming  # a function of one input is evaluated below
         return
     name, text = condition_of(lambda: left.streamJoin(right, on))
     assert name == "UNSUPPORTED_CONDITION"
     assert ("sub-query" in text) != ("Python function" in text)
 
 
-def test_a_condition_that_has_a_name(orders: DataFrame, deliveries: DataFrame) -> None:
+def test_aliased_condition_is_accepted(orders: DataFrame, deliveries: DataFrame) -> None:
     left = orders.imposeOrder("order_time", "1 minute").alias("o")
     right = deliveries.imposeOrder("delivery_time", "1 minute").alias("d")
     bounds = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
     assert left.streamJoin(right, F.expr(KEY + bounds).alias("delivered")).isStreaming
 
 
-def test_missing_watermark(orders: DataFrame, deliveries: DataFrame) -> None:
+def test_missing_watermark_is_refused_with_advice(orders: DataFrame, deliveries: DataFrame) -> None:
     left = orders.imposeOrder("order_time", "1 minute").alias("o")
     name, text = condition_of(lambda: left.streamJoin(deliveries.alias("d"), KEY + AFTER))
     assert name == "MISSING_WATERMARK"
     assert 'd.imposeOrder("delivery_time", "1 minute")' in text
 
 
-def test_static_input(orders: DataFrame, spark: SparkSession) -> None:
+def test_static_input_is_refused(orders: DataFrame, spark: SparkSession) -> None:
     left = orders.imposeOrder("order_time", "1 minute")
     table = spark.createDataFrame([(1,)], "id INT")
     name, text = condition_of(lambda: left.streamJoin(table, ["id"]))
@@ -145,7 +145,9 @@ def test_static_input(orders: DataFrame, spark: SparkSession) -> None:
     assert "right input" in text
 
 
-def test_the_second_join_of_a_chain(orders: DataFrame, deliveries: DataFrame) -> None:
+def test_unbounded_second_join_of_a_chain_names_both_times(
+    orders: DataFrame, deliveries: DataFrame
+) -> None:
     on = KEY + "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
     left = orders.imposeOrder("order_time", "1 minute").alias("o")
     first = left.streamJoin(deliveries.imposeOrder("delivery_time", "1 minute").alias("d"), on)
@@ -155,8 +157,8 @@ def test_the_second_join_of_a_chain(orders: DataFrame, deliveries: DataFrame) ->
     assert "o.order_time, d.delivery_time" in text
 
 
-def test_a_join_without_any_condition(orders: DataFrame, deliveries: DataFrame) -> None:
-    """Refused as soon as nothing can be put on top of it that would be its condition."""
+def test_cross_join_without_bounds_is_refused(orders: DataFrame, deliveries: DataFrame) -> None:
+    """The join is refused as soon as no operator above it can supply the condition."""
     left = orders.imposeOrder("order_time", "1 minute").alias("o")
     right = deliveries.imposeOrder("delivery_time", "1 minute").alias("d")
     bounds = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
@@ -167,8 +169,8 @@ def test_a_join_without_any_condition(orders: DataFrame, deliveries: DataFrame) 
     assert "o.order_time >= d.delivery_time - INTERVAL '1' HOUR" in text
 
 
-def test_a_lag_that_cannot_be_read(orders: DataFrame) -> None:
-    """The column is named with its own type, and what fits that."""
+def test_invalid_lag_names_the_column_type(orders: DataFrame) -> None:
+    """The message names the column with its type, and a lag that fits the type."""
     _, text = condition_of(lambda: orders.imposeOrder("seq", "soon"))
     assert "column seq of type BIGINT" in text
     assert "Give a whole number" in text
@@ -191,7 +193,9 @@ def test_a_lag_that_cannot_be_read(orders: DataFrame) -> None:
         ("nothing", "1 minute", "INVALID_COLUMN"),
     ],
 )
-def test_order(orders: DataFrame, column: str, lag: str | int, condition: str) -> None:
+def test_invalid_impose_order_arguments_are_refused(
+    orders: DataFrame, column: str, lag: str | int, condition: str
+) -> None:
     name, _ = condition_of(lambda: orders.imposeOrder(column, lag))
     assert name == condition
 
@@ -210,7 +214,7 @@ def test_order(orders: DataFrame, column: str, lag: str | int, condition: str) -
         ("TABLE(shop_orders), DESCRIPTOR(price), 5", "UNSUPPORTED_TIME_TYPE"),
     ],
 )
-def test_impose_order_in_sql(
+def test_invalid_impose_order_in_sql_is_refused(
     orders: DataFrame, spark: SparkSession, arguments: str, condition: str
 ) -> None:
     orders.createOrReplaceTempView("shop_orders")

@@ -1,4 +1,4 @@
-"""The queries of the Hazelcast documents, pasted as they stand."""
+"""The queries of the Hazelcast documents, verbatim."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.streams import Landing, Run
 
 @pytest.fixture
 def shop(spark: SparkSession, tmp_path: Path) -> Path:
-    """Table 1: an order that is delivered within the hour, and one that is not."""
+    """Table 1: an order with a delivery within the hour, and one without."""
     orders = Landing(spark, tmp_path / "o", "order_id BIGINT, order_time TIMESTAMP, item_id BIGINT")
     deliveries = Landing(
         spark,
@@ -38,7 +38,7 @@ def shop(spark: SparkSession, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_table_1(spark: SparkSession, shop: Path) -> None:
+def test_query_of_table_1(spark: SparkSession, shop: Path) -> None:
     query = """SELECT *
  FROM orders_ordered AS o
  JOIN deliveries_ordered  AS d
@@ -49,8 +49,8 @@ def test_table_1(spark: SparkSession, shop: Path) -> None:
     assert [(row[0], row[3]) for row in run.rows()] == [(1, 1)]
 
 
-def test_the_draft(spark: SparkSession, shop: Path) -> None:
-    """Its second DESCRIPTOR names a column of the other stream; it is mended here."""
+def test_view_of_the_draft(spark: SparkSession, shop: Path) -> None:
+    """The draft's second DESCRIPTOR names a column of the other stream; it is corrected here."""
     spark.sql(
         """CREATE OR REPLACE TEMPORARY VIEW fast_delivered_orders AS
  SELECT o.order_id, d.delivery_id FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE) AS o
@@ -62,7 +62,7 @@ def test_the_draft(spark: SparkSession, shop: Path) -> None:
     assert run.rows() == [(1, 1)]
 
 
-def test_the_draft_with_seconds(spark: SparkSession, tmp_path: Path) -> None:
+def test_query_of_the_draft_with_seconds(spark: SparkSession, tmp_path: Path) -> None:
     s1 = Landing(spark, tmp_path / "s1", "id BIGINT, payload BIGINT, s1_time TIMESTAMP")
     s2 = Landing(spark, tmp_path / "s2", "id BIGINT, payload STRING, s2_time TIMESTAMP")
     s1.stream().createOrReplaceTempView("S1")
@@ -78,7 +78,9 @@ def test_the_draft_with_seconds(spark: SparkSession, tmp_path: Path) -> None:
     assert sorted((row[0], row[3]) for row in run.rows()) == [(1, 1), (1, 2), (1, 3)]
 
 
-def test_numbers(spark: SparkSession, tmp_path: Path) -> None:
+def test_queries_on_numeric_times_with_two_and_three_inputs(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     for name in ("input1", "input2", "orders", "deliveries", "returns"):
         stream = Landing(spark, tmp_path / name, "time BIGINT")
         stream.land(*({"time": t} for t in (100, 103, 120)))

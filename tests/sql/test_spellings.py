@@ -1,4 +1,4 @@
-"""One inner join, however it is written: bounded alike each time, and no retention is added."""
+"""An inner join has the same bounds in every spelling, and no retention is added."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def spellings(bounds: str) -> dict[str, str]:
         "bounds in WHERE": f"{select} {orders} JOIN {deliveries} ON {same} WHERE {bounds}",
         "keys in WHERE": f"{select} {orders} JOIN {deliveries} ON {bounds} WHERE {same}",
         "USING": f"{select} {orders} JOIN {deliveries} USING (id) WHERE {bounds}",
-        "a list": f"{select} {orders}, {deliveries} WHERE {same} AND {bounds}",
+        "comma list": f"{select} {orders}, {deliveries} WHERE {same} AND {bounds}",
         "CROSS": f"{select} {orders} CROSS JOIN {deliveries} WHERE {same} AND {bounds}",
-        "inputs as sub-queries": f"{select} (SELECT * FROM {orders}) o JOIN (SELECT * FROM "
+        "inputs as subqueries": f"{select} (SELECT * FROM {orders}) o JOIN (SELECT * FROM "
         f"{deliveries}) d ON {same} WHERE {bounds}",
         "inputs in WITH": "WITH p AS (SELECT * FROM spelt_orders), q AS (SELECT * FROM "
         f"spelt_deliveries) {select} p AS o JOIN q AS d ON {same} WHERE {bounds}",
@@ -62,7 +62,7 @@ def spellings(bounds: str) -> dict[str, str]:
         f"WHERE {bounds}) SELECT * FROM j",
         "WHERE above": f"SELECT * FROM (SELECT {RENAMED} FROM {orders} JOIN {deliveries} "
         f"ON {same}) WHERE {renamed}",
-        "WHERE above a list": f"SELECT * FROM (SELECT {RENAMED} FROM {orders}, {deliveries}) "
+        "WHERE above a comma list": f"SELECT * FROM (SELECT {RENAMED} FROM {orders}, {deliveries}) "
         f"WHERE id = of AND {renamed}",
     }
 
@@ -79,7 +79,7 @@ def spellings(bounds: str) -> dict[str, str]:
         "date_trunc('HOUR', d.delivery_time) = date_trunc('HOUR', o.order_time)",
     ],
 )
-def test_each_bounds_alike(
+def test_every_spelling_has_the_same_bounds(
     session: SparkSession, capsys: pytest.CaptureFixture[str], bounds: str
 ) -> None:
     found = {}

@@ -1,4 +1,4 @@
-"""The join from Spark SQL."""
+"""Stream joins in Spark SQL."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def shop(spark: SparkSession, tmp_path: Path) -> Shop:
         f"SELECT * FROM ordered AS o LEFT JOIN {D} ON {ON}",
     ],
 )
-def test_left_join(shop: Shop, spark: SparkSession, query: str) -> None:
+def test_sql_spellings_of_a_left_join(shop: Shop, spark: SparkSession, query: str) -> None:
     spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW ordered AS SELECT * FROM {O}")
     run = shop.run(spark.sql(query))
     shop.order((1, "10:00"), (2, "10:05"))
@@ -71,7 +71,7 @@ def test_left_join(shop: Shop, spark: SparkSession, query: str) -> None:
         f"FROM {O}, {D}) WHERE i = of AND at BETWEEN ordered AND ordered + INTERVAL '1' HOUR",
     ],
 )
-def test_inner_join(shop: Shop, spark: SparkSession, query: str) -> None:
+def test_sql_spellings_of_an_inner_join(shop: Shop, spark: SparkSession, query: str) -> None:
     run = shop.run(spark.sql(query))
     shop.order((1, "10:00"), (2, "10:05"))
     shop.deliver((1, "10:40"), (9, "11:05:01"))
@@ -83,10 +83,10 @@ def test_inner_join(shop: Shop, spark: SparkSession, query: str) -> None:
     "days",
     ["datediff(current_date(), '2024-01-01')", "(SELECT max(id) FROM range(9))"],
 )
-def test_what_stays_above_a_join_that_where_bounds(
+def test_unsupported_predicates_stay_above_a_join_bounded_by_where(
     shop: Shop, spark: SparkSession, days: str
 ) -> None:
-    """A column that a condition of a join cannot have, in a condition on both inputs."""
+    """WHERE compares both inputs with a column that a join condition cannot contain."""
     run = shop.run(
         spark.sql(
             f"""SELECT id, order_time, of, at
@@ -104,7 +104,9 @@ def test_what_stays_above_a_join_that_where_bounds(
 
 
 @pytest.mark.parametrize("how", ["INNER", "LEFT", "FULL"])
-def test_the_rowtime_of_each_side_of_a_self_join(shop: Shop, spark: SparkSession, how: str) -> None:
+def test_rowtime_refers_to_each_side_of_a_self_join(
+    shop: Shop, spark: SparkSession, how: str
+) -> None:
     later = O.replace("AS o", "AS p")
     run = shop.run(
         spark.sql(
@@ -118,7 +120,7 @@ def test_the_rowtime_of_each_side_of_a_self_join(shop: Shop, spark: SparkSession
     assert [pair for pair in met(run.batches) if pair[0] is not None] == [(1, 2), *alone]
 
 
-def test_chain_with_its_bounds_in_where(shop: Shop, spark: SparkSession) -> None:
+def test_chain_with_bounds_in_where(shop: Shop, spark: SparkSession) -> None:
     again = D.replace("AS d", "AS e")
     run = shop.run(
         spark.sql(
@@ -151,7 +153,7 @@ def test_chain_with_its_bounds_in_where(shop: Shop, spark: SparkSession) -> None
     ],
     ids=["outer", "one bound", "inside or", "no where", "no where below"],
 )
-def test_a_join_that_where_does_not_bound(shop: Shop, spark: SparkSession, query: str) -> None:
+def test_join_not_bounded_by_where_is_refused(shop: Shop, spark: SparkSession, query: str) -> None:
     with pytest.raises(AnalysisException) as refused:
         spark.sql(query)
     assert refused.value.getCondition() in (
@@ -160,8 +162,8 @@ def test_a_join_that_where_does_not_bound(shop: Shop, spark: SparkSession, query
     )
 
 
-def test_a_self_join_of_a_dataframe_that_nothing_bounds(shop: Shop) -> None:
-    """It waits for what is put on top of it, and is refused once nothing is."""
+def test_unbounded_dataframe_self_join_is_refused_until_filtered(shop: Shop) -> None:
+    """The refusal waits until no operator above the join can supply a bound."""
     orders = shop.ordered()
     joined = orders.alias("a").join(orders.alias("b"), F.expr("a.id = b.id"))
     with pytest.raises(AnalysisException, match=r"STREAM_JOIN\.UNBOUNDED_STATE"):
@@ -181,9 +183,7 @@ def test_a_self_join_of_a_dataframe_that_nothing_bounds(shop: Shop) -> None:
     assert run.operator()["operatorName"] == "streamJoin"
 
 
-def test_a_join_behind_aggregations_of_ordered_streams_is_ours(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_join_of_windowed_aggregations_uses_stream_join(shop: Shop, spark: SparkSession) -> None:
     def hours(source: str, time: str) -> str:
         return f"""(SELECT id, window, count(*) AS n FROM {source}
                     GROUP BY id, window({time}, '1 hour'))"""
@@ -204,7 +204,7 @@ def test_a_join_behind_aggregations_of_ordered_streams_is_ours(
     assert run.operator()["operatorName"] == "streamJoin"
 
 
-def test_using(shop: Shop, spark: SparkSession) -> None:
+def test_full_join_using_the_event_time(shop: Shop, spark: SparkSession) -> None:
     run = shop.run(
         spark.sql(
             """SELECT * FROM (SELECT id, order_time AS t FROM IMPOSE_ORDER(TABLE(orders),
@@ -219,7 +219,7 @@ def test_using(shop: Shop, spark: SparkSession) -> None:
     assert sorted(row[0] for rows in came.values() for row in rows) == [1, 2, 3, 4]
 
 
-def test_order_on_a_table_changes_nothing(spark: SparkSession) -> None:
+def test_impose_order_on_a_table_is_a_no_op(spark: SparkSession) -> None:
     rows = spark.sql(
         "SELECT * FROM IMPOSE_ORDER(TABLE(SELECT 1 AS k, TIMESTAMP '2024-01-01' AS t), "
         "DESCRIPTOR(t), INTERVAL '1' MINUTE)"
@@ -227,7 +227,7 @@ def test_order_on_a_table_changes_nothing(spark: SparkSession) -> None:
     assert [row.k for row in rows] == [1]
 
 
-def test_window_aggregation_above_the_join(shop: Shop, spark: SparkSession) -> None:
+def test_window_aggregation_above_a_sql_join(shop: Shop, spark: SparkSession) -> None:
     run = shop.run(
         spark.sql(
             f"""SELECT window(order_time, '1 hour').start, count(*) AS n, 0 FROM {O} JOIN {D}
@@ -252,7 +252,7 @@ def test_window_aggregation_above_the_join(shop: Shop, spark: SparkSession) -> N
     ],
     ids=["named", "positional"],
 )
-def test_parameters(
+def test_query_parameters_in_lag_and_bound(
     shop: Shop, spark: SparkSession, markers: tuple[str, str], args: dict[str, Any] | list[Any]
 ) -> None:
     lag, far = markers
@@ -282,7 +282,7 @@ def test_parameters(
     ],
     ids=["watermark", "in", "no time", "one bound"],
 )
-def test_the_place_of_a_sub_query(
+def test_error_context_is_the_refused_subquery(
     shop: Shop, spark: SparkSession, where: str, fragment: str
 ) -> None:
     with pytest.raises(AnalysisException) as refused:
@@ -291,8 +291,8 @@ def test_the_place_of_a_sub_query(
     assert context.fragment().startswith(fragment)
 
 
-def test_sub_queries_inside_sub_queries(shop: Shop, spark: SparkSession) -> None:
-    """Conditions on the row outside stay above the inner join, where Spark looks for them."""
+def test_nested_exists_subqueries(shop: Shop, spark: SparkSession) -> None:
+    """Conditions on the outer row stay above the inner join, where Spark expects them."""
     again = D.replace("AS d", "AS e")
     run = shop.run(
         spark.sql(
@@ -303,7 +303,7 @@ def test_sub_queries_inside_sub_queries(shop: Shop, spark: SparkSession) -> None
         )
     )
     shop.order((1, "10:00"), (2, "10:00"), (9, "13:00"))
-    # the second one's delivery is followed by another, which itself is too late
+    # The delivery of order 2 is followed by another, which itself is too late for the order.
     shop.deliver((1, "10:40"), (2, "11:00"), (2, "11:00:30"), (9, "12:00"))
     run.step()
     assert [row[0] for row in run.rows()] == [1]

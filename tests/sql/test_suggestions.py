@@ -1,4 +1,4 @@
-"""What a refusal says to write instead is written instead, and is right."""
+"""Advice in error messages is syntactically right: the tests parse it and run it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-# The names and the type of the times of both inputs.
+# names and type of the event times of both inputs
 NAMES = [
     ("placed", "delivered", "TIMESTAMP"),
     ("order time", "a.b", "TIMESTAMP_NTZ"),
@@ -39,7 +39,7 @@ def refusal(action: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize("aliases", ALIASES, ids="-".join)
 @pytest.mark.parametrize(("left", "right", "kind"), NAMES)
-def test_the_missing_inequalities(
+def test_suggested_inequalities_make_the_join_valid(
     spark: SparkSession, tmp_path: Path, left: str, right: str, kind: str, aliases: tuple[str, str]
 ) -> None:
     lag = 5 if kind in ("BIGINT", "INT") else "1 day"
@@ -57,7 +57,9 @@ def test_the_missing_inequalities(
     assert sides[0].streamJoin(sides[1], on).isStreaming
 
 
-def test_inputs_without_aliases(spark: SparkSession, tmp_path: Path) -> None:
+def test_suggestion_for_inputs_without_aliases_includes_aliases(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     sides = [
         stream(spark, tmp_path, name, "t", "TIMESTAMP").imposeOrder("t", "1 minute")
         for name in ("l", "r")
@@ -70,10 +72,10 @@ def test_inputs_without_aliases(spark: SparkSession, tmp_path: Path) -> None:
     assert "r.t >= l.t - INTERVAL '1' HOUR. Or" in text
 
 
-def test_windows_without_aliases_in_explain(
+def test_explain_suggests_window_equality_and_aliases(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where the join stays Spark's, `explain` says what would have made it this project's."""
+    """If the join stays with Spark, `explain` says what is missing."""
     session = spark.newSession()
     session.conf.set("spark.sql.streamJoin.replaceBuiltin", "true")
     for name in ("l", "r"):
@@ -90,7 +92,7 @@ def test_windows_without_aliases_in_explain(
 
 
 @pytest.mark.parametrize(("left", "right", "kind"), NAMES)
-def test_the_missing_watermark(
+def test_suggested_impose_order_is_valid(
     spark: SparkSession, tmp_path: Path, left: str, right: str, kind: str
 ) -> None:
     lag = 5 if kind in ("BIGINT", "INT") else "1 day"
@@ -112,7 +114,9 @@ def test_the_missing_watermark(
     spark.sql("DROP VIEW `de liveries`")
 
 
-def test_the_missing_watermark_of_a_query(spark: SparkSession, tmp_path: Path) -> None:
+def test_suggested_impose_order_for_a_subquery_is_valid(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     for name in ("l", "r"):
         stream(spark, tmp_path, name, "t", "TIMESTAMP").createOrReplaceTempView(f"of_query_{name}")
     text = refusal(
