@@ -1,4 +1,4 @@
-"""The changelog join: rows that come and go, against a batch join of the tables they stand for."""
+"""The changelog join: its output, applied to a table, equals the batch join of the tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def change(kind: str, **row: Any) -> dict[str, Any]:
 
 
 class Feed:
-    """Two tables with their change feeds."""
+    """Two tables and their change feeds."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark = spark
@@ -70,7 +70,7 @@ class Feed:
         return self.write("customers", None if gone else row, key)
 
     def land(self, keep: Any = lambda row: True) -> None:
-        """A batch of random changes: the orders' in no order, the customers' as they were made."""
+        """A batch of random changes: orders are shuffled, customers stay in sequence."""
         for table, make in ((self.orders, self.order), (self.customers, self.customer)):
             rows = [row for _ in range(self.random.randrange(1, 8)) for row in make()]
             if table is self.orders:
@@ -84,7 +84,7 @@ class Feed:
 
 
 def shown(joined: DataFrame, how: str) -> DataFrame:
-    """The same columns for all types of join, so that all are one query."""
+    """The same columns for every join type, so that one query unions all types."""
     left_only = how in ("semi", "anti")
     return joined.select(
         F.lit(how).alias("how"),
@@ -111,7 +111,7 @@ def all_types(orders: DataFrame, customers: DataFrame, on: str, types: Sequence[
 
 
 def fold(table: Counter[Any], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Takes the changes of a batch in; none may be taken back that is not there."""
+    """Apply the changes of a batch. No change may retract a row that does not exist."""
     for *row, kind in sorted(rows, key=lambda row: str(row[-1]) in ADDED):
         table[tuple(row)] += 1 if kind in ADDED else -1
         assert table[tuple(row)] >= 0, (row, kind)
@@ -152,7 +152,7 @@ LAYOUTS: dict[str, tuple[Any, Any, Any]] = {
         ("keyed", "o.customer < c.id", ["full"], "segments"),
     ],
 )
-def test_after_every_batch_the_result_is_that_of_the_tables(
+def test_applied_changes_equal_the_batch_join_after_every_batch(
     spark: SparkSession, tmp_path: Path, layout: str, on: str, types: list[str], state_format: str
 ) -> None:
     session = spark.newSession()
@@ -164,7 +164,7 @@ def test_after_every_batch_the_result_is_that_of_the_tables(
     run = Run(joined, tmp_path / "checkpoint")
     table: Counter[Any] = Counter()
     for _ in range(3):
-        # each step is a restart from the checkpoint
+        # Each step restarts the query from the checkpoint.
         batches = run.step()
         assert len(batches) == 1
         for rows in batches.values():
@@ -176,7 +176,7 @@ def test_after_every_batch_the_result_is_that_of_the_tables(
                 types,
             )
             assert table == Counter(tuple(row) for row in expected.collect())
-            # both images of an update, or none
+            # An update has both images or none.
             assert sum(1 for row in rows if row[-1] == "update_preimage") == sum(
                 1 for row in rows if row[-1] == "update_postimage"
             )
@@ -184,9 +184,7 @@ def test_after_every_batch_the_result_is_that_of_the_tables(
 
 
 @pytest.mark.connect
-def test_a_row_that_moves_to_one_that_is_equal_in_what_is_asked_for_is_no_change(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_move_to_an_equal_partner_emits_no_change(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(spark, tmp_path)
     orders = feed.orders.stream().fromChangelog(key="id", sequence_by="seq").alias("o")
     customers = feed.customers.stream().fromChangelog(key="id", sequence_by="seq").alias("c")
@@ -201,10 +199,10 @@ def test_a_row_that_moves_to_one_that_is_equal_in_what_is_asked_for_is_no_change
         feed.customers.land(*feed.write("customers", {"id": number, "name": name}, number))
     assert moved(1) == [(7, "Bob", "insert")]
     assert moved(2) == []
-    # a row that moves is one update
+    # A row that changes its join key is one update.
     assert moved(3) == [(7, "Bob", "update_preimage"), (7, "Ann", "update_postimage")]
     assert moved(8) == [(7, "Ann", "update_preimage"), (7, None, "update_postimage")]
-    # no customer before, and none after
+    # no customer before or after
     assert moved(9) == []
 
 
@@ -223,10 +221,12 @@ def kinds(rows: Iterable[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
 
 
 @pytest.mark.connect
-def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: Path) -> None:
+def test_debezium_joined_with_changelog_emits_upserts_for_merge(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS)
     customers = Landing(spark, tmp_path / "customers", MESSAGES)
-    # an alias below a declaration is one of its columns, too
+    # An alias below the declaration also qualifies its columns.
     changes = orders.stream().alias("o").fromChangelog(key="id", sequence_by="seq")
     names = customers.stream().alias("c").fromDebezium("id", sequence_by="source.lsn")
     joined = changes.streamJoin(names, "o.customer = c.id", "left")
@@ -241,7 +241,7 @@ def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: P
     customers.land(message("c", 1, after={"id": 2, "name": "b"}), {"value": None})
     assert kinds(*run.step().values()) == {(1, None, 0, "insert")}
 
-    # the join key changes, without the image that was before: the row may be in another partition
+    # The join key changes without an old image: the row can be in another partition.
     orders.land(change("update_postimage", id=1, customer=2, amount=1, seq=2))
     customers.land(message("u", 2, after={"id": 2, "name": "B"}))
     assert kinds(*run.step().values()) == {(1, "B", 1, "update_postimage")}
@@ -249,15 +249,15 @@ def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: P
     held = streamjoin.pending(str(tmp_path / "checkpoint"))
     counts = held.groupBy("side").count().collect()
     assert {row["side"]: row["count"] for row in counts} == {"left": 2, "right": 1}
-    # they are found by what tells them apart
+    # Rows are found by their row identity, not by time.
     assert held.where("time IS NOT NULL").count() == 0
 
-    # what changes nothing in the columns asked for is no update
+    # A change that affects no required column yields no update.
     orders.land(change("update_postimage", id=1, customer=2, amount=5, seq=3))
     customers.land(message("u", 3, after={"id": 2, "name": "B"}))
     assert kinds(*run.step().values()) == set()
 
-    # nor is one whose halves come from two partitions
+    # Nor does a change whose images come from two partitions.
     orders.land(change("update_postimage", id=1, customer=3, amount=5, seq=4))
     customers.land(message("c", 4, after={"id": 3, "name": "B"}))
     assert kinds(*run.step().values()) == set()
@@ -273,10 +273,10 @@ def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: P
 
 
 @pytest.mark.connect
-def test_an_update_of_the_declared_key_takes_the_row_of_the_old_key_back(
+def test_update_of_the_declared_key_deletes_the_old_key(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Debezium splits an update of the primary key itself; the declared key may be another."""
+    """Debezium splits an update of the primary key, but the declared key can be another one."""
     orders = Landing(spark, tmp_path / "orders", ORDERS)
     customers = Landing(spark, tmp_path / "customers", MESSAGES)
     changes = orders.stream().fromChangelog(key="id", sequence_by="seq")
@@ -294,7 +294,7 @@ def test_an_update_of_the_declared_key_takes_the_row_of_the_old_key_back(
     assert step(message("c", 10, after=a)) == {(1, "a", 5, "insert")}
     moved = message("u", 20, before=a, after=b)
     assert step(moved) == {(1, "a", 5, "delete"), (2, "b", None, "insert")}
-    # of the old key a later change counts, in whatever order they come
+    # A later change of the old key takes effect, in whichever sequence the messages arrive.
     back = message("u", 40, before=b, after=a)
     new = {"id": 2, "name": "new"}
     assert step(message("c", 50, after=new), back) == {
@@ -304,13 +304,13 @@ def test_an_update_of_the_declared_key_takes_the_row_of_the_old_key_back(
     assert step(
         message("u", 30, before={"id": 2, "name": "old"}, after={"id": 3, "name": "c"})
     ) == {(3, "c", None, "insert")}
-    # without the key as it was, nothing is known of an old one
+    # Without the old key value, no row of an old key can be retracted.
     assert step(
         message("u", 60, after={"id": 4, "name": "d"}),
         message("u", 61, before={"id": None, "name": "a"}, after={"id": 5, "name": "e"}),
     ) == {(4, "d", None, "insert"), (5, "e", None, "insert")}
 
-    # both images of a changelog have each its own key
+    # The two images of an update can have different keys.
     orders.land(
         change("update_preimage", id=7, customer=1, amount=5, seq=2),
         change("update_postimage", id=8, customer=4, amount=6, seq=2),
@@ -318,8 +318,10 @@ def test_an_update_of_the_declared_key_takes_the_row_of_the_old_key_back(
     assert step() == {(1, "a", None, "update_postimage"), (4, "d", 6, "update_postimage")}
 
 
-def test_the_batch_of_a_sink_is_rows_and_no_changelog(spark: SparkSession, tmp_path: Path) -> None:
-    """MERGE joins it with its target."""
+def test_foreach_batch_frame_and_written_files_carry_no_changelog(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The sink joins it, as MERGE does with its target."""
     landing = Landing(spark, tmp_path / "orders", ORDERS)
     orders = landing.stream().fromChangelog(key="id").alias("o")
     more = landing.stream().fromChangelog(key="id").alias("p")
@@ -337,7 +339,7 @@ def test_the_batch_of_a_sink_is_rows_and_no_changelog(spark: SparkSession, tmp_p
         availableNow=True
     ).start().awaitTermination()
     assert found == [(1, 5, "insert", "a")]
-    # what was written is not declared by it
+    # The written files carry no changelog declaration.
     spark.conf.set("spark.sql.streaming.schemaInference", "true")
     try:
         written = spark.readStream.parquet(str(tmp_path / "changes"))
@@ -349,7 +351,7 @@ def test_the_batch_of_a_sink_is_rows_and_no_changelog(spark: SparkSession, tmp_p
     declared.alias("a").streamJoin(orders, "a.id = o.id").select("a.id", "_change_type")
 
 
-def test_how_changes_lie_is_asked_for_on_an_input_and_last(
+def test_repartition_is_accepted_on_inputs_and_at_the_top_only(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     feed = Feed(spark, tmp_path)
@@ -378,9 +380,7 @@ def test_how_changes_lie_is_asked_for_on_an_input_and_last(
 
 
 @pytest.mark.connect
-def test_a_batch_that_runs_again_gives_the_same_changes(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_rerun_batch_emits_the_same_changes(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(spark, tmp_path)
     feed.land()
     orders = feed.orders.stream().fromChangelog(key="id").alias("o")
@@ -391,7 +391,7 @@ def test_a_batch_that_runs_again_gives_the_same_changes(
         feed.land()
         run.step()
         first = run.batches[number]
-        # as a process that was killed between the sink and the commit leaves it
+        # the state that a process killed between sink and commit leaves behind
         for left in (tmp_path / "checkpoint" / "commits").glob(f"*{number}*"):
             left.unlink()
         run.step()
@@ -400,7 +400,7 @@ def test_a_batch_that_runs_again_gives_the_same_changes(
         assert {row[-2] for row in first} == {number}
 
 
-def test_sums_above_and_columns_of_using(spark: SparkSession, tmp_path: Path) -> None:
+def test_signed_sums_above_a_using_join(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(spark, tmp_path)
     orders = feed.orders.stream().withColumnRenamed("id", "order").fromChangelog()
     customers = feed.customers.stream().drop("seq").withColumnRenamed("id", "customer")
@@ -431,10 +431,10 @@ def test_sums_above_and_columns_of_using(spark: SparkSession, tmp_path: Path) ->
         }
 
 
-def test_a_table_that_changes_were_written_to_is_rows_as_any(
+def test_written_changes_can_be_declared_or_read_as_plain_rows(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Whatever its columns were of the changes."""
+    """The tests declare the table by any of its columns."""
     orders = Landing(spark, tmp_path / "orders", ORDERS)
     customers = Landing(spark, tmp_path / "customers", CUSTOMERS)
     named = customers.stream().fromUpserts("id", "seq").alias("c")
@@ -476,7 +476,7 @@ def test_a_table_that_changes_were_written_to_is_rows_as_any(
     assert Counter(found) == Counter(expected * len(inputs))
 
 
-def test_upserts_and_sums_of_changes_that_no_join_has_made(
+def test_upserts_and_signed_sums_of_a_declared_changelog_without_join(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     feed = Feed(spark, tmp_path)
@@ -531,7 +531,7 @@ def test_upserts_and_sums_of_changes_that_no_join_has_made(
 
 
 @pytest.mark.connect
-def test_checkpoints_of_the_other_join_and_null_in_a_key(
+def test_checkpoint_of_the_other_join_kind_and_null_keys_are_refused(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     schema = "id INT, t TIMESTAMP, _change_type STRING"
@@ -561,7 +561,7 @@ def test_checkpoints_of_the_other_join_and_null_in_a_key(
     with pytest.raises(StreamingQueryException, match=r"STREAM_JOIN\.NULL_KEY") as error:
         Run(by_change(), tmp_path / "nulls").step()
     assert "a change of b has NULL in its key (id)" in str(error.value)
-    # where its last images are kept below, it is not the left input of a join
+    # A ChangelogNormalize below the join also reports the input's side.
     a, b = (df.stream().fromChangelog(key="id") for df in (left, right))
     moving = streamjoin.stream_join(a.alias("a"), b.alias("b"), "a.t = b.t")
     with pytest.raises(StreamingQueryException, match=r"STREAM_JOIN\.NULL_KEY") as error:
@@ -570,7 +570,9 @@ def test_checkpoints_of_the_other_join_and_null_in_a_key(
 
 
 @pytest.mark.connect
-def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> None:
+def test_sql_changelog_self_join_in_a_chain_with_expired_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     orders = Landing(spark, tmp_path / "orders", "id INT, parent INT, op STRING")
     orders.stream().createOrReplaceTempView("raw_orders")
     spark.sql(
@@ -598,7 +600,7 @@ def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> 
 
     orders.land(*({"id": n, "parent": n - 1, "op": "I"} for n in (1, 2, 3)))
     assert kinds(*run.step().values()) == {(3, 2, 1, "insert")}
-    # by now the third input's rows have gone by their age: a delete takes back what one gave
+    # The third input's rows have expired: a delete still retracts the result of its row.
     orders.land({"id": 4, "parent": 3, "op": "I"}, {"id": 1, "parent": 0, "op": "D"})
     assert kinds(*run.step().values()) == {(3, 2, 1, "delete")}
     assert {r["customMetrics"]["expiredRowsRight"] for r in run.progress[1]["stateOperators"]} == {
@@ -606,7 +608,7 @@ def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> 
         3,
     }
     orders.land({"id": 2, "parent": 1, "op": "i"})
-    # the right row that is new meets the pair that is held
+    # The new right row matches the stored pair.
     assert kinds(*run.step().values()) == {(4, 3, 2, "insert")}
 
 
@@ -614,7 +616,7 @@ CHAINS = [("left", "o.id", "left"), ("right", "c.id", "inner"), ("inner", "c.id"
 
 
 def chained(orders: DataFrame, customers: DataFrame) -> DataFrame:
-    """Joins of joins by the same key: the orders' again, above those of orders and customers."""
+    """Joins above joins on the same key: orders again, above orders and customers."""
 
     def joined(left: DataFrame, right: DataFrame, on: str, how: Any) -> DataFrame:
         if left.isStreaming:
@@ -626,7 +628,7 @@ def chained(orders: DataFrame, customers: DataFrame) -> DataFrame:
         both = joined(pairs, orders.alias("p"), f"{key} = p.id", above)
         last = ["p.amount"] if above != "anti" else [F.lit(None).cast("int").alias("amount")]
         kind = ["_change_type"] if orders.isStreaming else []
-        # with the orders' id alone, what comes out of a right join would be netted once more
+        # With the id of orders only, the output of a right join would be consolidated again.
         number = F.col("c.id" if how == "right" else "o.id").alias("id")
         return both.select(F.lit(how).alias("how"), number, "o.amount", "c.name", *last, *kind)
 
@@ -634,7 +636,7 @@ def chained(orders: DataFrame, customers: DataFrame) -> DataFrame:
 
 
 @pytest.mark.connect
-def test_joins_of_joins_by_the_same_key_are_shuffled_and_sorted_once(
+def test_chain_on_one_key_shuffles_and_sorts_each_input_once(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     feed = Feed(spark, tmp_path)
@@ -642,7 +644,7 @@ def test_joins_of_joins_by_the_same_key_are_shuffled_and_sorted_once(
     changes = chained(declare[0](feed.orders.stream()), declare[1](feed.customers.stream()))
     changes.explain()
     plan = capsys.readouterr().out
-    # each of the three inputs of each chain
+    # for each of the three inputs of each chain
     assert plan.count("StreamExchange hashpartitioning") == 3 * len(CHAINS)
     assert plan.count(", sorted by ") == 3 * len(CHAINS)
     run = Run(changes, tmp_path / "checkpoint")
@@ -666,7 +668,7 @@ def at(second: int) -> str:
 
 
 class Timed:
-    """An input whose rows keep their times, and what its changes come to that were not late."""
+    """An input of rows with event times, and the table of its changes that were not late."""
 
     def __init__(self, spark: SparkSession, folder: Path, lag: int, seed: int) -> None:
         self.source = Landing(spark, folder, TIMED)
@@ -725,7 +727,7 @@ def timed_result(left: Timed, right: Timed) -> Counter[Any]:
 
 
 @pytest.mark.parametrize(("layout", "state_format"), [("key", "segments"), ("", "rocksdb")])
-def test_rows_leave_by_watermark_and_by_retraction(
+def test_rows_are_removed_by_watermark_and_by_delete(
     spark: SparkSession, tmp_path: Path, layout: str, state_format: str
 ) -> None:
     session = spark.newSession()
@@ -747,21 +749,21 @@ def test_rows_leave_by_watermark_and_by_retraction(
     for step in range(6):
         left.land(900 if step == 5 else None)
         right.land(900 if step == 5 else None)
-        # each step is a restart from the checkpoint
+        # Each step restarts the query from the checkpoint.
         for rows in run.step().values():
             fold(table, rows)
         assert table == timed_result(left, right)
         for operator in run.progress[max(run.progress)]["stateOperators"]:
             late += sum(operator["customMetrics"][f"lateRows{side}"] for side in ("Left", "Right"))
-    # of both joins
+    # counted by both joins
     assert late == 2 * (left.late + right.late) > 0
     operators = run.progress[max(run.progress)]["stateOperators"]
-    # nothing is left but the two rows that moved the watermarks
+    # Only the two rows that advanced the watermarks remain.
     assert {operator["numRowsTotal"] for operator in operators} <= {1, 2}
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_the_age_of_rows_with_an_order_counts_by_their_time(
+def test_state_ttl_uses_the_event_time_of_an_ordered_input(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:
     session = spark.newSession()
@@ -778,20 +780,20 @@ def test_the_age_of_rows_with_an_order_counts_by_their_time(
     row = {"k": 1, "v": 1, "_change_type": "insert"}
     left.land({**row, "id": 1, "t": at(10)}, {**row, "id": 2, "t": at(21)})
     assert kinds(*run.step().values()) == set()
-    # the watermark has passed neither: a change that it has passed is no less a change
+    # Neither row is below the watermark. A change below the watermark still applies.
     right.land({**row, "id": 7, "t": None})
     left.land({**row, "id": 3, "t": at(22)}, {**row, "id": 4, "t": at(13)})
     expected = {(n, 7, "insert") for n in (1, 2, 3, 4)}
     assert kinds(*run.step().values()) == expected
     assert run.metrics()["expiredRowsLeft"] == 1
     assert run.metrics()["lateRowsLeft"] == 0
-    # a row that is older than that when it comes goes with its batch, though no watermark has moved
+    # A row that is expired on arrival leaves with its batch, although no watermark advanced.
     left.land({**row, "id": 5, "t": at(1)})
     assert kinds(*run.step().values()) == {(5, 7, "insert")}
     assert run.metrics()["expiredRowsLeft"] == 1
     right.land({**row, "id": 7, "t": None, "_change_type": "delete"})
     assert kinds(*run.step().values()) == {(n, 7, "delete") for n in (2, 3, 4)}
-    # rows that are held keep their age; what is taken away leaves nothing of it behind
+    # Stored rows keep their expiry time; a deleted row leaves no timer behind.
     left.land({**row, "id": 2, "t": at(21), "_change_type": "delete"})
     run = aged("20 seconds")
     run.step()
@@ -802,9 +804,7 @@ def test_the_age_of_rows_with_an_order_counts_by_their_time(
     assert run.metrics()["expiredRowsLeft"] == 2
 
 
-def test_an_aggregation_below_is_the_latest_image_of_its_groups(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_aggregation_input_updates_its_groups(spark: SparkSession, tmp_path: Path) -> None:
     sales = Landing(spark, tmp_path / "sales", "customer INT, amount INT")
     customers = Landing(spark, tmp_path / "customers", CUSTOMERS)
     sums = (
@@ -840,7 +840,7 @@ def test_an_aggregation_below_is_the_latest_image_of_its_groups(
         (3, "c", None, "update_preimage"),
         (3, "c", 2, "update_postimage"),
     }
-    # a group that a filter drops is gone
+    # A group that the filter rejects is deleted.
     sales.land({"customer": 1, "amount": 100})
     customers.land(change("delete", id=3, seq=2))
     assert step() == {
@@ -851,7 +851,7 @@ def test_an_aggregation_below_is_the_latest_image_of_its_groups(
 
 
 @pytest.mark.connect
-def test_a_filter_on_the_result_leaves_no_half_of_an_update(
+def test_filter_above_turns_half_an_update_into_insert_or_delete(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS)
@@ -870,14 +870,14 @@ def test_a_filter_on_the_result_leaves_no_half_of_an_update(
     orders.land(
         change("", id=1, customer=1, amount=4, seq=2),
         change("", id=2, customer=1, amount=1, seq=2),
-        # nothing of it is asked for
+        # changes no required column
         change("", id=3, customer=1, amount=5, seq=2),
     )
     assert kinds(*run.step().values()) == {(1, None, "insert"), (2, None, "delete")}
 
 
 @pytest.mark.connect
-def test_a_filter_above_upserts_takes_back_what_does_not_pass_any_more(
+def test_filter_above_upserts_deletes_rows_that_no_longer_pass(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS)
@@ -912,7 +912,9 @@ def test_a_filter_above_upserts_takes_back_what_does_not_pass_any_more(
     check((1, 4, "insert"), (2, 2, "delete"), (3, 5, "update_postimage"))
 
 
-def test_a_filter_on_the_result_by_a_value_of_a_table(spark: SparkSession, tmp_path: Path) -> None:
+def test_filter_above_with_a_scalar_subquery_drops_single_images(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS)
     customers = Landing(spark, tmp_path / "customers", CUSTOMERS)
     latest = orders.stream().fromUpserts("id", "seq").alias("o")
@@ -929,14 +931,12 @@ def test_a_filter_on_the_result_by_a_value_of_a_table(spark: SparkSession, tmp_p
     orders.land(*(change("", id=n, customer=1, amount=n, seq=1) for n in (1, 2)))
     assert kinds(*run.step().values()) == {(2, 2, "insert")}
     orders.land(*(change("", id=n, customer=1, amount=3 - n, seq=2) for n in (1, 2)))
-    # of an update one image is left
+    # One image of an update remains.
     expected = {(1, 2, "update_postimage"), (2, 2, "update_preimage")}
     assert kinds(*run.step().values()) == expected
 
 
-def test_rows_that_fail_a_filter_on_the_result_are_not_held(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_rows_that_fail_a_pushed_filter_are_not_stored(spark: SparkSession, tmp_path: Path) -> None:
     left, right = (Landing(spark, tmp_path / n, "id INT, v INT, _change_type STRING") for n in "lr")
 
     def joined(where: str, name: str) -> Run:
@@ -956,11 +956,11 @@ def test_rows_that_fail_a_filter_on_the_result_are_not_held(
 
     left.land(change("delete", id=1, v=0), change("delete", id=1, v=1))
     right.land(change("insert", id=0, v=5))
-    # one filter more: those rows come, as they did
+    # With an additional filter, the matching changes still arrive.
     more = joined("l.v = 1 AND r.v < 2 AND l.id > 0", "fewer")
     assert kinds(*more.step().values()) == {(1, 1, 1, "delete")}
     assert more.operator()["numRowsTotal"] == 9
-    # no row is missing from a checkpoint that holds all of them
+    # A checkpoint that stores all rows misses none.
     again = joined("l.v = 1 AND r.v < 2", "all")
     assert kinds(*again.step().values()) == {(1, 1, 1, "delete")}
     assert again.operator()["numRowsTotal"] == 15
@@ -972,7 +972,7 @@ def test_rows_that_fail_a_filter_on_the_result_are_not_held(
 
 
 @pytest.mark.connect
-def test_debezium_with_the_schema_in_each_message(spark: SparkSession, tmp_path: Path) -> None:
+def test_debezium_messages_with_embedded_schema(spark: SparkSession, tmp_path: Path) -> None:
     schema = MESSAGES.replace("value STRUCT", "value STRUCT<schema: STRING, payload: STRUCT", 1)
     landing = Landing(spark, tmp_path / "customers", schema + ">")
     orders = Landing(spark, tmp_path / "orders", "id INT, customer INT")
@@ -994,7 +994,7 @@ def test_debezium_with_the_schema_in_each_message(spark: SparkSession, tmp_path:
     assert kinds(*run.step().values()) == {(1, "a", "delete"), (1, "b", "insert")}
     land(message("d", 4, before={"id": 1}))
     assert kinds(*run.step().values()) == {(1, "b", "delete"), (1, None, "insert")}
-    # a message that could not be parsed, and no tombstone
+    # a message that failed to parse, which is not a tombstone
     landing.land({"value": {"schema": "{}", "payload": None}})
     with pytest.raises(StreamingQueryException, match=r"value\.payload\.op has NULL"):
         run.step()
@@ -1002,7 +1002,7 @@ def test_debezium_with_the_schema_in_each_message(spark: SparkSession, tmp_path:
 
 @pytest.mark.connect
 @pytest.mark.parametrize("on", ["o.id = c.id", "o.customer = c.id"])
-def test_an_older_change_of_a_key_that_is_gone_is_stale(
+def test_older_change_of_a_deleted_key_is_stale(
     spark: SparkSession, tmp_path: Path, on: str
 ) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS)
@@ -1026,7 +1026,7 @@ def test_an_older_change_of_a_key_that_is_gone_is_stale(
     assert kinds(*run.step().values()) == set()
     operators = run.progress[max(run.progress)]["stateOperators"]
     assert sum(operator["customMetrics"]["staleRowsLeft"] for operator in operators) == 1
-    # NULL is before all others: it counts where nothing else is known of its key
+    # NULL sorts before all other sequence values: it applies only if its key has no other change.
     orders.land(
         change("", **{**row, "amount": 3}, seq=6),
         change("", **{**row, "amount": 4}, seq=None),
@@ -1041,7 +1041,7 @@ def test_an_older_change_of_a_key_that_is_gone_is_stale(
     assert sum(operator["customMetrics"]["staleRowsLeft"] for operator in operators) == 1
 
 
-def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_invalid_changelog_queries_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     raw = Landing(spark, tmp_path / "orders", ORDERS + ", t TIMESTAMP").stream()
     customers = Landing(spark, tmp_path / "customers", CUSTOMERS).stream()
     orders = raw.fromChangelog(key="id")
@@ -1114,7 +1114,7 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
             .start()
         ),
     )
-    # in append mode, too, where Spark itself has nothing but the mode to say
+    # Also in append mode, where Spark itself only rejects the mode.
     by_name = wide.groupBy("amount").pivot("name", ["Ada", "Bob"])
     for rows in (wide.groupBy("name").count(), by_name.sum("o.id")):
         with pytest.raises(AnalysisException, match="counts a delete like an insert"):
@@ -1133,7 +1133,7 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.connect
-def test_state_ttl_of_a_checkpoint_comes_and_goes_with_a_new_one(
+def test_adding_or_removing_state_ttl_requires_a_new_checkpoint(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS)
@@ -1157,7 +1157,7 @@ def test_state_ttl_of_a_checkpoint_comes_and_goes_with_a_new_one(
 
 
 @pytest.mark.connect
-def test_explain_says_how_rows_are_told_apart(
+def test_explain_states_row_identity_and_output_key(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS).stream().fromChangelog(key="id")

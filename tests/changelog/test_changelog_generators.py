@@ -1,4 +1,4 @@
-"""Generators such as `explode` on an input of a changelog join, and above it."""
+"""Generators such as `explode`, below the declaration and above a changelog join."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Table:
         self.rows: dict[int, tuple[Any, ...]] = {}
 
     def write(self, *rows: tuple[Any, ...] | int) -> None:
-        """Rows that are there from now on, or the keys of those that are no more."""
+        """Tuples are rows to write, integers are keys to delete."""
         changes = []
         for row in rows:
             key = row if isinstance(row, int) else row[0]
@@ -69,7 +69,7 @@ def start(spark: SparkSession, folder: Path) -> tuple[Table, Table]:
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
-def test_on_an_input_below_the_declaration_it_is_what_the_batch_join_has(
+def test_generator_below_the_declaration_equals_the_batch_join(
     spark: SparkSession, tmp_path: Path, generator: str
 ) -> None:
     orders, customers = start(spark, tmp_path)
@@ -104,7 +104,7 @@ def test_on_an_input_below_the_declaration_it_is_what_the_batch_join_has(
         assert min(table.values()) >= 0
 
 
-def test_above_changes_it_is_refused_with_what_to_write(
+def test_generator_above_changes_is_refused_with_advice(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     orders, customers = start(spark, tmp_path)

@@ -1,4 +1,4 @@
-"""`emit="early"`: results at once, corrected later, and evicted as those of the final join."""
+"""`emit="early"`: results at once, corrected later, and evicted as in the final join."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ EMITTED = [
 ]
 
 
-def test_the_example_of_the_page(spark: SparkSession, tmp_path: Path) -> None:
-    """Each batch is a run of the query of its own: it restarts."""
+def test_example_of_the_page(spark: SparkSession, tmp_path: Path) -> None:
+    """Each batch is a separate run of the query, after a restart."""
     shop = Shop(spark, tmp_path)
     run = shop.run(shown(early(shop)))
     late = []
@@ -64,8 +64,10 @@ def test_the_example_of_the_page(spark: SparkSession, tmp_path: Path) -> None:
     assert late == [(0, 0), (0, 0), (0, 0), (0, 1), (1, 0)]
 
 
-def test_with_a_declared_key_a_correction_is_an_update(spark: SparkSession, tmp_path: Path) -> None:
-    """As the page says: the key of the result follows, and `toUpserts` needs no argument."""
+def test_correction_is_an_update_if_both_inputs_declare_keys(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The output key is inferred, and `toUpserts` needs no argument, as the page says."""
     shop = Shop(spark, tmp_path)
     orders = shop.orders.stream().fromUpserts(key="id", sequence_by="order_time")
     ordered = orders.imposeOrder("order_time", "0 seconds").alias("o")
@@ -82,7 +84,7 @@ def test_with_a_declared_key_a_correction_is_an_update(spark: SparkSession, tmp_
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
-def test_the_changes_add_up_to_the_final_result(
+def test_early_changes_add_up_to_the_final_result(
     spark: SparkSession, tmp_path: Path, how: str
 ) -> None:
     """The final join of the same batches emits a row when both watermarks have passed it."""
@@ -101,16 +103,18 @@ def test_the_changes_add_up_to_the_final_result(
             else:
                 rows.remove(tuple(row))
         once.step()
-    # rows of 20:00 are undecided in the final join, and padded in the early one
+    # Rows of 20:00 are undecided in the final join, and padded in the early one.
     decided = [row for row in rows if not {8, 9} & set(row)]
     assert sorted(decided, key=str) == sorted(once.rows(), key=str)
-    # the rows of 20:00 are left of all
+    # Only the rows of 20:00 remain buffered.
     buffered = [corrected.metrics()[f"bufferedRows{side}"] for side in ("Left", "Right")]
     assert buffered == [1, 1]
 
 
-def test_early_above_early(spark: SparkSession, tmp_path: Path) -> None:
-    """A join above an early one is early as well, and emits one change of a row and batch."""
+def test_early_join_above_an_early_join_emits_one_insert(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A join above an early join is early too, and emits one change for each row and batch."""
     shop = Shop(spark, tmp_path)
     returns = Shop(spark, tmp_path / "returns").ordered().select("id", "order_time").alias("r")
     on = "o.id = r.id AND r.order_time BETWEEN o.order_time AND o.order_time + INTERVAL '2' HOUR"
@@ -121,7 +125,7 @@ def test_early_above_early(spark: SparkSession, tmp_path: Path) -> None:
     assert [(row[0], row[-1]) for row in stepped(run)] == [(1, "insert")]
 
 
-def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_invalid_early_joins_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(spark, tmp_path)
     orders, deliveries = shop.ordered(), shop.delivered()
 
@@ -145,7 +149,7 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     assert "the output of a join with emit => 'early'" in said
 
 
-def test_in_sql(spark: SparkSession, tmp_path: Path) -> None:
+def test_sql_hint_emits_early_results(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(spark, tmp_path)
     shop.ordered().createOrReplaceTempView("early_orders")
     shop.delivered().createOrReplaceTempView("early_deliveries")

@@ -1,4 +1,4 @@
-"""The age of rows, `state_ttl`, by the recorded time of batches."""
+"""`state_ttl`: expiry of stored rows by the recorded time of batches."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ def change(kind: str, **row: Any) -> dict[str, Any]:
     return {**row, "_change_type": kind}
 
 
-def test_a_write_that_changes_nothing_begins_the_age_of_a_row_anew(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    """Also of a row whose last image is kept below the join."""
+def test_write_without_a_change_restarts_the_ttl(spark: SparkSession, tmp_path: Path) -> None:
+    """The latest version stored below the join is renewed too."""
     orders = Landing(spark, tmp_path / "orders", "id INT, customer INT, _change_type STRING")
     customers = Landing(spark, tmp_path / "customers", "id INT")
     latest, named = orders.stream().fromChangelog(key="id"), customers.stream()
@@ -34,7 +32,7 @@ def test_a_write_that_changes_nothing_begins_the_age_of_a_row_anew(
     assert planned_at(run, 100) == [(1, "insert")]
 
 
-def test_a_row_that_has_gone_by_its_age_stays_away_where_the_clock_goes_back(
+def test_expired_row_does_not_return_if_the_clock_goes_back(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     orders = Landing(spark, tmp_path / "orders", "id INT")
@@ -49,9 +47,7 @@ def test_a_row_that_has_gone_by_its_age_stays_away_where_the_clock_goes_back(
     assert sorted(planned_at(run, 40)) == [(1, "insert"), (2, "insert")]
 
 
-def test_a_row_is_there_at_the_end_of_its_age_and_gone_after_it(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_row_matches_at_its_expiry_time_but_not_after(spark: SparkSession, tmp_path: Path) -> None:
     orders = Landing(spark, tmp_path / "orders", "id INT, customer INT, _change_type STRING")
     customers = Landing(spark, tmp_path / "customers", "id INT, _change_type STRING")
 
@@ -74,11 +70,11 @@ def test_a_row_is_there_at_the_end_of_its_age_and_gone_after_it(
     assert planned_at(hour, 0) == [(1, None, "insert")]
     customers.land(change("insert", id=7))
     assert planned_at(hour, 60) == [(1, None, "update_preimage"), (1, 7, "update_postimage")]
-    # what is held keeps the age that it came with
+    # Stored rows keep the expiry time of their arrival.
     again = run("10 minutes")
     orders.land(change("insert", id=2, customer=7), change("insert", id=3, customer=7))
     assert sorted(planned_at(again, 61)) == [(2, 7, "insert"), (3, 7, "insert")]
-    # the first order has gone, and what it gave stays
+    # The first order has expired; its emitted result stays.
     customers.land(change("delete", id=7))
     assert sorted(planned_at(again, 71), key=str) == [
         (2, 7, "update_preimage"),
@@ -86,13 +82,13 @@ def test_a_row_is_there_at_the_end_of_its_age_and_gone_after_it(
         (3, 7, "update_preimage"),
         (3, None, "update_postimage"),
     ]
-    # by now the others have gone, too
+    # The other orders have expired too.
     customers.land(change("insert", id=7))
     assert planned_at(again, 72) == []
 
 
 def merged(table: dict[Any, tuple[Any, ...]], upserts: list[tuple[Any, ...]]) -> None:
-    """What a MERGE by the first column does."""
+    """Apply upserts as a MERGE on the first column does."""
     assert len({row[0] for row in upserts}) == len(upserts)
     for *row, kind in upserts:
         if kind == "delete":
@@ -102,7 +98,7 @@ def merged(table: dict[Any, tuple[Any, ...]], upserts: list[tuple[Any, ...]]) ->
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_a_delete_of_a_row_that_has_expired_takes_back_what_it_gave(
+def test_delete_of_an_expired_row_retracts_its_result(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:
     session = spark.newSession()
@@ -130,17 +126,17 @@ def test_a_delete_of_a_row_that_has_expired_takes_back_what_it_gave(
     merged(table, planned_at(run, 0))
     assert table == {n: (n, n, "a") for n in (1, 2, 3, 4)}
 
-    # the orders expire, the customer is written again
+    # The orders expire; the customer is written again.
     customers.land(change("update_postimage", id=7, name="a"))
     assert planned_at(run, 50) == []
     orders.land(
-        # the whole image, and no more than the key
+        # the whole old image, and the key only
         change("delete", id=1, customer=7, amount=1),
         change("delete", id=2),
-        # an update of an expired row: with both images
+        # an update of an expired row, with both images
         change("update_preimage", id=3, customer=7, amount=3),
         change("update_postimage", id=3, customer=8, amount=30),
-        # a row that never was
+        # a row that never existed
         change("delete", id=9, customer=7, amount=9),
     )
     out = planned_at(run, 70)
@@ -152,11 +148,11 @@ def test_a_delete_of_a_row_that_has_expired_takes_back_what_it_gave(
     ]
     merged(table, out)
     assert table == {3: (3, 30, None), 4: (4, 4, "a")}
-    # in the join, and where the latest version of each key is kept below it
+    # counted in the join and in the ChangelogNormalize below it
     assert run.metrics()["retractedExpiredRowsLeft"] == 4
     assert run.metrics()["unknownRetractionsLeft"] == 0
 
-    # the customer expires as well, and goes: an order that is held is padded, one that is not stays
+    # The customer expires and is deleted: a stored order is padded, an expired order is not.
     orders.land(change("insert", id=5, customer=7, amount=5))
     merged(table, planned_at(run, 100))
     assert table[5] == (5, 5, "a")
@@ -166,7 +162,7 @@ def test_a_delete_of_a_row_that_has_expired_takes_back_what_it_gave(
     assert table == {3: (3, 30, None), 4: (4, 4, "a"), 5: (5, 5, None)}
 
 
-def test_of_an_order_only_what_is_old_enough_has_expired(
+def test_delete_of_a_row_too_young_to_expire_is_unknown(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     orders = Landing(spark, tmp_path / "orders", "id INT, t TIMESTAMP, _change_type STRING")
@@ -186,7 +182,7 @@ def test_of_an_order_only_what_is_old_enough_has_expired(
     assert out() == [(2, "insert")]
     orders.land(
         change("delete", id=1, t="2025-01-01 00:00:00"),
-        # was never there: it would be still
+        # It was never inserted: by its time, it would not have expired yet.
         change("delete", id=2, t="2025-01-01 01:30:00"),
     )
     assert out() == [(1, "delete")]
@@ -194,7 +190,7 @@ def test_of_an_order_only_what_is_old_enough_has_expired(
     assert run.metrics()["unknownRetractionsLeft"] == 1
 
 
-def test_without_state_ttl_a_delete_of_what_is_not_held_takes_nothing_back(
+def test_delete_of_an_unknown_row_without_ttl_emits_nothing(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     orders = Landing(spark, tmp_path / "orders", "id INT, _change_type STRING")
