@@ -1,4 +1,4 @@
-"""An order above joins: each row comes out in the batch that proves nothing before it can come."""
+"""ORDER BY above joins: the earliest batch in which no smaller row can follow emits a row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THEN = "c.k = a.k AND c.t BETWEEN b.t AND b.t + 9"
 
 
 class Stream:
-    """One input: what of it was in time, and its watermark."""
+    """One input: its rows that were on time, and its watermark."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
@@ -38,10 +38,10 @@ class Stream:
 
 
 def earliest(a: Stream, b: Stream, c: Stream | None, how: str) -> float:
-    """The least time of a that can still come out, by a look at all that was and can be."""
+    """The least time of a that can still be emitted, by enumeration of past and possible rows."""
     held = [t for _, t in a.rows if t + 12 >= b.low]
     partners = [t for _, t in b.rows if t >= a.low] + [b.low]
-    # a new row finds a partner among those that are held or still to come
+    # A new row can match a buffered row or a future one.
     found = a.low if how == "left" else max(a.low, min(partners) - 12)
     if c is not None:
         pairs = [(x, y) for x in a.rows for y in b.rows if x[0] == y[0] and 0 <= y[1] - x[1] <= 12]
@@ -50,20 +50,20 @@ def earliest(a: Stream, b: Stream, c: Stream | None, how: str) -> float:
 
 
 def earliest_of_the_right(a: Stream, b: Stream, c: Stream) -> float:
-    """The same of c where it is kept by a right join above the inner one of a and b."""
+    """The same for c, the preserved side of a right join above the inner join of a and b."""
     held_a = [t for _, t in a.rows if t + 12 >= b.low]
     held_b = [t for _, t in b.rows if t >= a.low]
-    # the earliest b of a pair of which one at least is still to come
+    # The earliest b of a pair with at least one future row.
     pair = min([max(b.low, min([a.low, *held_a])), *held_b])
     met = {z for x, _, z in results(a, b, c, "right") if x is not None}
     held_c = [z for z in c.rows if z[1] >= min(a.low, b.low)]
     alone = [z[1] for z in held_c if z not in met]
-    # of those that have met something the earliest one is known, and what it can meet
+    # For matched rows, the earliest row and its possible partners are known.
     return min([c.low, *alone, max(pair, min((t for _, t in held_c), default=c.low))])
 
 
 def results(a: Stream, b: Stream, c: Stream | None, how: str) -> list[tuple[Any, ...]]:
-    """Each row of the join that is certain by now."""
+    """Every result row of the join that is final by now."""
     pairs = [(x, y) for x in a.rows for y in b.rows if x[0] == y[0] and 0 <= y[1] - x[1] <= 12]
     out: list[tuple[Any, ...]] = list(pairs)
     if how == "left":
@@ -97,11 +97,11 @@ def arrivals(seed: random.Random, now: int, count: int) -> list[Row]:
         ("left", True, False, "segments", ""),
         ("left", False, False, "rocksdb", ""),
         ("left", False, True, "segments", ""),
-        # there, rows that have met all they can hold nothing back in most steps
+        # With this seed, rows that have matched all possible partners delay nothing in most steps.
         ("right", False, True, "segments", "1143"),
     ],
 )
-def test_no_row_comes_later_or_earlier_than_what_is_held_allows(
+def test_ordered_join_emits_exactly_the_rows_below_its_watermark(
     spark: SparkSession,
     tmp_path: Path,
     how: str,
@@ -121,7 +121,7 @@ def test_no_row_comes_later_or_earlier_than_what_is_held_allows(
     first = "c" if how == "right" else "a"
     ordered = joined.orderBy(f"{first}.t", *(ids if further else [])).select(f"{first}.t", *ids)
     streams = {n: Stream() for n in names}
-    came: dict[str, set[Row]] = {n: set() for n in names}
+    landed: dict[str, set[Row]] = {n: set() for n in names}
     run = Run(ordered, tmp_path / "checkpoint")
     settings = {
         "spark.sql.streamJoin.stateFormat": state_format,
@@ -136,8 +136,8 @@ def test_no_row_comes_later_or_earlier_than_what_is_held_allows(
         for step in range(11):
             for n in names:
                 clocks[n] += seed.choice([0, 0, 4, 9])
-                rows = sorted(set(arrivals(seed, clocks[n], seed.randint(0, 6))) - came[n])
-                came[n].update(rows)
+                rows = sorted(set(arrivals(seed, clocks[n], seed.randint(0, 6))) - landed[n])
+                landed[n].update(rows)
                 landings[n].land(*({"k": k, "t": t, "id": k * 10_000 + t} for k, t in rows))
                 streams[n].take(rows)
             run.step()

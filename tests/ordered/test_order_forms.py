@@ -1,4 +1,4 @@
-"""The ways in which an order is written, each against the sorted table."""
+"""Spellings of ORDER BY, each compared with the sorted table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMS = {
     "shifted": "SELECT id, n + 5 AS later FROM {e} ORDER BY later, id",
     "two times": "SELECT id, n, u FROM {e} ORDER BY greatest(n, u), n, id",
     "nulls": "SELECT id, v FROM {e} ORDER BY n NULLS FIRST, v DESC NULLS LAST, id",
-    "sub-query": "SELECT id FROM (SELECT id, v FROM {e} ORDER BY n, id) WHERE v IS NOT NULL",
+    "subquery": "SELECT id FROM (SELECT id, v FROM {e} ORDER BY n, id) WHERE v IS NOT NULL",
     "union": "SELECT id, n FROM {e} WHERE id < 9 UNION ALL SELECT id, n FROM {e} WHERE id > 12 "
     "ORDER BY n, id",
     "first": "SELECT id FROM {e} ORDER BY n, id LIMIT 7",
@@ -25,7 +25,9 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_form_of_an_order(spark: SparkSession, tmp_path: Path, form: str) -> None:
+def test_order_by_spelling_equals_the_sorted_table(
+    spark: SparkSession, tmp_path: Path, form: str
+) -> None:
     source = Landing(spark, tmp_path / "events", "id INT, n BIGINT, u BIGINT, v STRING")
     for step in range(3):
         source.land(
@@ -46,6 +48,6 @@ def test_a_form_of_an_order(spark: SparkSession, tmp_path: Path, form: str) -> N
     run = Run(spark.sql(FORMS[form].format(e="e_stream")), tmp_path / "checkpoint")
     run.step()
     expected = [tuple(row) for row in spark.sql(FORMS[form].format(e="e_table")).collect()]
-    # the last row of all is held back
+    # The operator holds back the last row.
     assert run.rows() == expected[: len(run.rows())]
     assert len(run.rows()) >= len(expected) - 1

@@ -1,4 +1,4 @@
-"""An order that reaches no further than each partition, and filters above an order."""
+"""Orders with the scope of a partition, and filters above an order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.streams import Landing
 def explained(df: DataFrame) -> str:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        # of a query in SQL as it was parsed Spark does not know that it is one of streams
+        # Spark does not recognize an unanalyzed SQL query as a streaming query.
         df.select("*").explain()
     return said.getvalue()
 
@@ -29,7 +29,9 @@ def minutes(n: int) -> str:
     return f"{10 + n // 60:02d}:{n % 60:02d}"
 
 
-def test_each_partition_ascends_and_so_does_each_key(spark: SparkSession, shop: Shop) -> None:
+def test_partition_scope_sorts_each_partition_without_a_sort(
+    spark: SparkSession, shop: Shop
+) -> None:
     joined = stream_join(
         shop.ordered("30 minutes"),
         shop.delivered("30 minutes"),
@@ -85,7 +87,7 @@ def test_each_partition_ascends_and_so_does_each_key(spark: SparkSession, shop: 
         (["d.id AS i", "delivery_time AS a", "delivery_time AS b"], ["b"], ["b", "i"]),
     ],
 )
-def test_a_list_of_columns_keeps_the_order_that_is_known(
+def test_projection_keeps_the_known_output_ordering(
     spark: SparkSession, shop: Shop, columns: list[str], order: list[str], beyond: list[str]
 ) -> None:
     joined = stream_join(
@@ -119,7 +121,7 @@ def test_a_list_of_columns_keeps_the_order_that_is_known(
     assert plans
 
 
-def test_the_hint_and_sort_by_ask_for_it_too(
+def test_hint_and_sort_by_set_the_partition_scope(
     spark: SparkSession, shop: Shop, tmp_path: Path
 ) -> None:
     shop.ordered().createOrReplaceTempView("scoped_orders")
@@ -145,11 +147,11 @@ def test_the_hint_and_sort_by_ask_for_it_too(
         order_scope="partition",
     )
     assert said in explained(last)
-    # the first ten are those of the whole query
+    # The first ten rows are those of the whole query.
     assert said not in explained(joined.orderBy("order_time").limit(10))
 
 
-def test_where_it_means_nothing_it_is_refused(shop: Shop) -> None:
+def test_partition_scope_without_an_order_is_refused(shop: Shop) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, order_scope="partition")
     with pytest.raises(AnalysisException) as caught:
         joined.writeStream.format("noop").option(
@@ -167,9 +169,7 @@ def test_where_it_means_nothing_it_is_refused(shop: Shop) -> None:
         )
 
 
-def test_rows_of_a_key_stay_together_where_they_are_distributed(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_repartitioned_keys_are_each_sorted(spark: SparkSession, tmp_path: Path) -> None:
     source = Landing(spark, tmp_path / "events", "k INT, n BIGINT")
     rows = [{"k": i % 5, "n": (i * 37) % 100} for i in range(100)]
     ordered = impose_order(source.stream(), "n", 100).repartition("k").sortWithinPartitions("n")
@@ -189,7 +189,7 @@ def test_rows_of_a_key_stay_together_where_they_are_distributed(
     }
 
 
-def test_a_filter_above_an_order_is_taken_in_below(spark: SparkSession, shop: Shop) -> None:
+def test_filter_above_an_order_is_pushed_below_the_join(spark: SparkSession, shop: Shop) -> None:
     joined = stream_join(
         shop.ordered("10 minutes"),
         shop.delivered("10 minutes"),
@@ -201,7 +201,7 @@ def test_a_filter_above_an_order_is_taken_in_below(spark: SparkSession, shop: Sh
     shop.order((3, "10:00"), (2, "10:05"), (1, "10:10"), (7, "10:11"))
     shop.deliver((2, "10:30"), (1, "10:20"), (3, "10:30"))
     run.step()
-    # the outer join has become an inner one, of orders below 3
+    # The outer join is narrowed to an inner join, with only orders below 3.
     assert run.operator()["customMetrics"]["inputRowsLeft"] == 2
     assert run.operator("streamOrder")["customMetrics"]["heldRows"] == 2
     shop.order((9, "12:00"))
@@ -211,9 +211,7 @@ def test_a_filter_above_an_order_is_taken_in_below(spark: SparkSession, shop: Sh
     assert run.total("nullPaddedRows") == 0
 
 
-def test_what_is_asked_of_the_probe_side_is_asked_before_an_as_of_join(
-    spark: SparkSession, shop: Shop
-) -> None:
+def test_probe_side_filter_is_pushed_below_an_asof_join(spark: SparkSession, shop: Shop) -> None:
     last = stream_join(shop.ordered(), shop.delivered(), "o.id = d.id", "left_asof")
     run = shop.run(last.where("o.id > 1 AND (d.id IS NULL OR minute(delivery_time) < 5)"))
     shop.order((1, "10:10"), (2, "10:10"), (3, "10:10"), (4, "10:10"))

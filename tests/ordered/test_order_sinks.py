@@ -1,4 +1,4 @@
-"""What a sink sees of an ordered stream is one ascending sequence."""
+"""A sink reads an ordered stream as one ascending sequence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from streamjoin import impose_order
 from tests.streams import Landing
 
-# how far each of the arrivals of one batch is from the clock
+# distance of each arrival of a batch from the clock
 DISORDER = (3, -9, 0, 7, -2, 5, -8, 1)
 
 
@@ -22,7 +22,7 @@ def ordered(spark: SparkSession, folder: Path) -> tuple[Landing, DataFrame]:
     for step in range(0, len(rows), 8):
         source.land(*rows[step : step + 8])
     source.land({"n": 10_000, "v": "end"})
-    # files are taken by their time
+    # The source reads files by modification time.
     for number, path in enumerate(sorted(source.folder.glob("*.json"))):
         os.utime(path, (number, number))
     files = spark.readStream.schema(source.schema).option("maxFilesPerTrigger", 1)
@@ -35,7 +35,7 @@ def expected(spark: SparkSession, source: Landing) -> list[int]:
     return sorted(row.n for row in rows.collect() if row.n < 10_000)
 
 
-def test_files_by_batch_and_by_number(spark: SparkSession, tmp_path: Path) -> None:
+def test_files_read_by_batch_and_number_are_sorted(spark: SparkSession, tmp_path: Path) -> None:
     source, events = ordered(spark, tmp_path)
     out = tmp_path / "out"
     writer = events.writeStream.format("json").option("checkpointLocation", str(tmp_path / "c"))
@@ -51,7 +51,7 @@ def test_files_by_batch_and_by_number(spark: SparkSession, tmp_path: Path) -> No
     assert seen == expected(spark, source)
 
 
-def test_foreach_batch_row_by_row(spark: SparkSession, tmp_path: Path) -> None:
+def test_foreach_batch_iterates_rows_in_order(spark: SparkSession, tmp_path: Path) -> None:
     source, events = ordered(spark, tmp_path)
     seen: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Streams in the order of an event time: ORDER BY in append mode, alone and above joins."""
+"""ORDER BY an event time in append mode, alone and above joins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def clocks(batches: dict[int, list[tuple[Any, ...]]], column: int = 0) -> list[s
     ]
 
 
-def test_rows_wait_until_nothing_before_them_can_come(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_are_buffered_until_the_watermark_passes_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     source = events(spark, tmp_path)
     run = Run(
         impose_order(source.stream(), "t", "10 minutes").orderBy("t"), tmp_path / "checkpoint"
@@ -50,7 +52,7 @@ def test_rows_wait_until_nothing_before_them_can_come(spark: SparkSession, tmp_p
         "spilledBytes": 0,
         "watermark.t": 1714817400000,
     }
-    # 10:10 may still come, 10:09 is late
+    # 10:10 can still arrive, 10:09 is late.
     assert step("10:09", "10:10", None, "10:15") == ["-", "10:10"]
     metrics = run.operator("streamOrder")["customMetrics"]
     assert (metrics["heldRows"], metrics["lateRows"], metrics["nullTimeRows"]) == (2, 1, 1)
@@ -60,7 +62,7 @@ def test_rows_wait_until_nothing_before_them_can_come(spark: SparkSession, tmp_p
     assert {tuple(r) for r in held.select("side", "waits_for", "matched").collect()} == {
         ("held", "t", None)
     }
-    # all below this have come out, and none at it can come
+    # All rows below this time are emitted; no further row at it can arrive.
     watermarks = held.selectExpr("string(watermark)").distinct().collect()
     assert [tuple(r) for r in watermarks] == [("2024-05-04 10:10:00.000001",)]
     assert [r.k for r in streamjoin.pending(run.checkpoint, "left").select("row.*").collect()] == [
@@ -71,7 +73,7 @@ def test_rows_wait_until_nothing_before_them_can_come(spark: SparkSession, tmp_p
     assert step("10:40") == ["10:15", "10:20"]
 
 
-def test_further_keys_break_ties_and_wait_for_all_of_a_time(
+def test_secondary_sort_keys_wait_for_all_rows_of_a_time(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     source = events(spark, tmp_path, "n BIGINT, k INT, v STRING")
@@ -83,9 +85,7 @@ def test_further_keys_break_ties_and_wait_for_all_of_a_time(
     assert run.step() == {1: [(2, 7, "c"), (2, 1, "a"), (2, 1, "b")]}
 
 
-def test_rows_of_one_time_come_out_alike_in_whatever_sequence_they_came(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_rows_of_one_time_have_a_deterministic_order(spark: SparkSession, tmp_path: Path) -> None:
     rows = [{"n": n, "k": k, "v": v} for n in (1, 2) for k, v in [(3, "a"), (1, "c"), (1, "b")]]
     came = []
     for number, landing in enumerate((rows, rows[::-1])):
@@ -100,7 +100,7 @@ def test_rows_of_one_time_come_out_alike_in_whatever_sequence_they_came(
 
 
 @pytest.mark.parametrize(("kind", "end"), [("TINYINT", 127), ("SMALLINT", 32767)])
-def test_small_numbers_as_far_as_their_type_goes(
+def test_order_by_small_integers_at_the_limits_of_their_type(
     spark: SparkSession, tmp_path: Path, kind: str, end: int
 ) -> None:
     source = events(spark, tmp_path, f"n {kind}")
@@ -113,7 +113,7 @@ def test_small_numbers_as_far_as_their_type_goes(
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_random_streams_come_out_as_the_sorted_table(
+def test_random_stream_equals_the_sorted_table(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:
     seed = random.Random(7)
@@ -139,13 +139,13 @@ def test_random_streams_come_out_as_the_sorted_table(
     assert out == [tuple(row) for row in everything.orderBy("t", "v").collect()]
 
 
-def test_a_join_in_the_order_of_either_time(spark: SparkSession, shop: Shop) -> None:
+def test_left_join_ordered_by_both_event_times(spark: SparkSession, shop: Shop) -> None:
     joined = shop.ordered().streamJoin(shop.delivered(), WITHIN_THE_HOUR, "left")
     run = shop.run(joined.orderBy("o.order_time", "d.delivery_time").select("o.id", "order_time"))
     shop.order((1, "10:00"), (2, "10:10"), (3, "10:20"))
     shop.deliver((2, "10:30"), (1, "10:40"))
     assert run.step() == {0: []}
-    # orders that can still be delivered hold back what is after them
+    # An order that can still be delivered delays the rows after it.
     shop.order((4, "12:00"))
     shop.deliver((9, "11:25"))
     batches = run.step()
@@ -156,9 +156,7 @@ def test_a_join_in_the_order_of_either_time(spark: SparkSession, shop: Shop) -> 
     assert [row[0] for row in run.step()[3]] == [4]
 
 
-def test_an_aggregation_in_complete_mode_is_sorted_by_spark(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_spark_sorts_an_aggregation_in_complete_mode(spark: SparkSession, tmp_path: Path) -> None:
     source = events(spark, tmp_path)
     counted = impose_order(source.stream(), "t", "0 seconds").groupBy("k").count().orderBy("k")
     source.land({"t": at("10:00"), "k": 2, "v": "x"}, {"t": at("10:01"), "k": 1, "v": "x"})
@@ -173,7 +171,9 @@ def test_an_aggregation_in_complete_mode_is_sorted_by_spark(
     assert [tuple(r) for r in spark.table("in_complete_mode").collect()] == [(1, 1), (2, 1)]
 
 
-def test_windows_of_an_aggregation_in_append_mode(spark: SparkSession, tmp_path: Path) -> None:
+def test_windowed_aggregation_in_append_mode_is_ordered_by_window(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     source = events(spark, tmp_path)
     windowed = (
         impose_order(source.stream(), "t", "0 seconds")
@@ -193,11 +193,11 @@ def test_windows_of_an_aggregation_in_append_mode(spark: SparkSession, tmp_path:
         ("10:00", 1),
         ("10:10", 1),
     ]
-    # a window counts as its end
+    # The time of a window is its end.
     assert streamjoin.pending(run.checkpoint).schema["time"].dataType.typeName() == "timestamp"
 
 
-def test_the_first_ten(spark: SparkSession, tmp_path: Path) -> None:
+def test_limit_above_an_order_emits_the_first_ten_rows(spark: SparkSession, tmp_path: Path) -> None:
     source = events(spark, tmp_path, "t INT, k INT, v STRING")
     first = impose_order(source.stream(), "t", 5).orderBy("t").limit(10)
     run = Run(first, tmp_path / "checkpoint")
@@ -208,7 +208,7 @@ def test_the_first_ten(spark: SparkSession, tmp_path: Path) -> None:
     assert [row[0] for row in run.rows()] == [1, 3, 5, 7, 8, 9, 12, 14, 16, 18]
 
 
-def test_sql_and_what_it_says(
+def test_sql_order_by_and_its_explain(
     spark: SparkSession, shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shop.orders.stream().createOrReplaceTempView("orders_raw")
@@ -233,7 +233,7 @@ def refused(df: Any) -> AnalysisException:
     return caught.value
 
 
-def test_what_cannot_be_ordered(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:
+def test_unsupported_orders_are_refused(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:
     orders, plain = shop.ordered(), shop.orders.stream()
     cases: list[tuple[Any, str]] = [
         (lambda: orders.orderBy(F.desc("order_time")), "descending"),
@@ -272,14 +272,12 @@ def test_what_cannot_be_ordered(spark: SparkSession, shop: Shop, tmp_path: Path)
         ).start()
 
     assert "append mode" in str(refused(in_update_mode))
-    # a table is sorted by Spark
+    # Spark sorts a table.
     table: DataFrame = spark.range(3)
     assert [r[0] for r in table.orderBy(F.desc("id")).collect()] == [2, 1, 0]
 
 
-def test_many_rows_come_out_in_several_partitions_each_above_those_before_it(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_many_rows_are_emitted_in_range_partitions(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.range(200_000).select(
         (F.col("id") * 7919 % 200_003).alias("t"),
         F.sha2(F.col("id").cast("string"), 512).alias("v"),
@@ -311,7 +309,7 @@ def test_many_rows_come_out_in_several_partitions_each_above_those_before_it(
 STEPS: list[tuple[list[tuple[str, int, str, int]], list[tuple[str, int, str, int]]]] = [
     ([("10:00", 0, "IBM", 110), ("10:00", 1, "ORCL", 100), ("10:03", 2, "YHOO", 25)], []),
     ([], [("10:02", 1, "ORCL", 60), ("10:04", 2, "YHOO", 25), ("10:07:30", 1, "ORCL", 30)]),
-    # a bound is a row of an id that meets nothing
+    # A bound is a row with an id that matches nothing; it advances the watermark.
     ([], [("10:11", 99, "", 0)]),
     ([("10:10", 98, "", 0)], []),
     ([], [("10:12", 1, "ORCL", 10)]),
@@ -321,7 +319,7 @@ STEPS: list[tuple[list[tuple[str, int, str, int]], list[tuple[str, int, str, int
 
 
 def sqlstream(spark: SparkSession, folder: Path, query: str) -> list[list[tuple[Any, ...]]]:
-    """What comes out in each step of SQLstream's table, without the rows that are bounds."""
+    """The output of each step of SQLstream's table, without the bound rows."""
     schema = "ts TIMESTAMP, orderId INT, ticker STRING, amount INT"
     streams = [Landing(spark, folder / name, schema) for name in ("Orders", "Trades")]
     for name, landing in zip(("Orders", "Trades"), streams, strict=True):
@@ -350,7 +348,7 @@ MATCHES = (
 )
 
 
-def test_sqlstreams_first_query(spark: SparkSession, tmp_path: Path) -> None:
+def test_sqlstream_query_with_a_following_window(spark: SparkSession, tmp_path: Path) -> None:
     steps = sqlstream(
         spark,
         tmp_path,
@@ -368,14 +366,14 @@ def test_sqlstreams_first_query(spark: SparkSession, tmp_path: Path) -> None:
     ]
 
 
-def test_sqlstreams_second_query(spark: SparkSession, tmp_path: Path) -> None:
+def test_sqlstream_query_with_a_preceding_window(spark: SparkSession, tmp_path: Path) -> None:
     steps = sqlstream(
         spark,
         tmp_path,
         f"{MATCHES} FROM Orders OVER (RANGE INTERVAL '10' MINUTE PRECEDING) AS o JOIN Trades AS t "
         "ON o.orderId = t.orderId ORDER BY ROWTIME",
     )
-    # a trade waits until its window is full: an order of 10:04 may still come that it meets
+    # A trade waits until its window is complete: a matching order of 10:04 can still arrive.
     assert steps == [
         [],
         [("10:02", 1, 1, 100, 60)],
@@ -387,15 +385,15 @@ def test_sqlstreams_second_query(spark: SparkSession, tmp_path: Path) -> None:
     ]
 
 
-def test_sqlstreams_third_query(spark: SparkSession, tmp_path: Path) -> None:
+def test_sqlstream_outer_join_query(spark: SparkSession, tmp_path: Path) -> None:
     steps = sqlstream(
         spark,
         tmp_path,
         f"{MATCHES} FROM Orders AS o OUTER JOIN Trades OVER (RANGE INTERVAL '10' MINUTE FOLLOWING) "
         "AS t ON o.orderId = t.orderId ORDER BY ROWTIME",
     )
-    # the table has the trade of 10:12 in the step in which it comes: but an order of 10:12 may
-    # still come then, and by its own rule the row is unmatched only when that is past
+    # The table lists the trade of 10:12 in the step of its arrival. But an order of 10:12 can still
+    # arrive then; by the document's own rule, the row is unmatched only after that.
     assert [sorted(s, key=str) for s in steps] == [
         [],
         [("10:00", 1, 1, 100, 30), ("10:00", 1, 1, 100, 60)],
@@ -407,9 +405,7 @@ def test_sqlstreams_third_query(spark: SparkSession, tmp_path: Path) -> None:
     ]
 
 
-def test_the_hash_joins_table_in_the_order_of_its_probe_side(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_hash_join_table_ordered_by_its_probe_side(spark: SparkSession, tmp_path: Path) -> None:
     t1 = [(1, 100), (1, 105), (2, 200), (2, 205), (2, 210), (3, 300), (3, 305), (3, 310)]
     t2 = [(1, 100), (1, 105), (2, 200), (2, 205), (3, 300), (3, 305)]
     sides = {}
@@ -440,7 +436,7 @@ def test_the_hash_joins_table_in_the_order_of_its_probe_side(
         (3, 305, 3, 305),
         (3, 310, 3, 305),
     ]
-    # the possible matches of one row of the probe side, in the order of the build side
+    # the candidate matches of one probe row, in the order of the build side
     assert [row[:2] for row in run.rows() if row[2:] == (2, 205)] == [(2, 200), (2, 205), (2, 210)]
     # the document's window of ten numbers
     counted = sides["t1"].streamJoin(
@@ -465,20 +461,20 @@ def test_the_hash_joins_table_in_the_order_of_its_probe_side(
     ]
 
 
-def test_an_outer_join_by_its_rowtime(spark: SparkSession, shop: Shop) -> None:
+def test_left_join_ordered_by_rowtime(spark: SparkSession, shop: Shop) -> None:
     joined = shop.ordered().streamJoin(
         shop.delivered(), WITHIN_THE_HOUR, "left", order_by="rowtime"
     )
     run = shop.run(joined.select("o.id", "d.id"))
     shop.order((1, "10:00"), (2, "10:10"), (3, "11:05"))
     shop.deliver((2, "10:30"), (8, "11:07"), (3, "11:10"))
-    # order 1 is known to be without a delivery at 11:00; that of 11:07 may still have an order
+    # Order 1 is final without a delivery at 11:00; the delivery of 11:07 can still get an order.
     assert run.step() == {0: [(2, 2), (1, None)]}
     shop.order((9, "11:30"))
     assert run.step() == {1: [(3, 3)]}
 
 
-def test_a_watermark_of_sparks_alone(spark: SparkSession, tmp_path: Path) -> None:
+def test_order_by_with_a_spark_watermark(spark: SparkSession, tmp_path: Path) -> None:
     source = events(spark, tmp_path)
     run = Run(
         source.stream().withWatermark("t", "10 minutes").orderBy("t"), tmp_path / "checkpoint"
@@ -487,7 +483,7 @@ def test_a_watermark_of_sparks_alone(spark: SparkSession, tmp_path: Path) -> Non
     assert clocks(run.step()) == ["10:00", "10:05"]
 
 
-def test_an_order_imposed_above_a_join(spark: SparkSession, shop: Shop) -> None:
+def test_impose_order_above_a_join(spark: SparkSession, shop: Shop) -> None:
     joined = shop.ordered().streamJoin(shop.delivered(), WITHIN_THE_HOUR)
     placed = joined.select("o.id", F.unix_seconds("delivery_time").alias("n"))
     run = shop.run(impose_order(placed, "n", 60).orderBy("n").select("id"))
@@ -496,7 +492,7 @@ def test_an_order_imposed_above_a_join(spark: SparkSession, shop: Shop) -> None:
     assert run.step() == {0: [(1,), (3,)]}
 
 
-def test_rowtime_of_a_view_with_windows_on_both_inputs(spark: SparkSession, tmp_path: Path) -> None:
+def test_order_by_rowtime_of_a_view_with_two_windows(spark: SparkSession, tmp_path: Path) -> None:
     for name in ("L", "R"):
         landing = Landing(spark, tmp_path / name, "id INT, sn BIGINT")
         landing.land(*({"id": i, "sn": n} for i, n in [(1, 10), (2, 14), (3, 12), (9, 40)]))
