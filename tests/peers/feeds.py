@@ -1,4 +1,4 @@
-"""Streams as peers' tests have them: rows that land batch by batch, watermarks of their own."""
+"""Streams for ported tests: rows land batch by batch, and each input has its own watermark."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def in_order(rows: Rows) -> list[Row]:
 
 
 class Feeds:
-    """Streams by name, each a view in SQL as well; what lands together is one micro-batch.
+    """Named streams, each with a SQL view; rows that land together form one micro-batch.
 
-    Columns of the type TIMESTAMP or TIMESTAMP_NTZ are given as milliseconds since 1970.
+    TIMESTAMP and TIMESTAMP_NTZ columns take milliseconds since 1970.
     """
 
     def __init__(self, session: SparkSession, folder: Path, **schemas: str) -> None:
@@ -47,16 +47,16 @@ class Feeds:
         return reader.json(str(landing.folder))
 
     def land(self, **rows: Rows) -> None:
-        """One more batch: a file for each stream, with no rows in it where none are given."""
+        """Add a batch: one file for each stream, empty if no rows are given."""
         self._batches += 1
         for name, landing in self._landings.items():
             columns = [column.split() for column in landing.schema.split(", ")]
             landing.land(*(_record(columns, row) for row in rows.get(name, ())))
-            # files are taken in by their age, of which a millisecond tells nothing
+            # The source reads files by modification time; consecutive writes can have the same one.
             os.utime(max(landing.folder.glob("*.json")), (self._batches, self._batches))
 
     def run(self, result: DataFrame, name: str = "checkpoint") -> Run:
-        """All that has landed goes through the query; times come out as milliseconds."""
+        """Run the query over all landed rows; times are returned as milliseconds."""
         run = Run(with_millis(result), self.folder / name)
         run.step()
         operators = {
@@ -68,7 +68,7 @@ class Feeds:
         return run
 
     def run_all(self, results: Mapping[str, DataFrame]) -> dict[str, list[Row]]:
-        """The rows of several queries, run as one, which takes less time."""
+        """The rows of several queries, run as one union query to save time."""
         found: dict[str, list[Row]] = {name: [] for name in results}
         whole = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
         for name, row in self.run(
@@ -81,7 +81,7 @@ class Feeds:
         return {name: in_order(rows) for name, rows in found.items()}
 
     def sql(self, query: str, name: str = "checkpoint") -> list[Row]:
-        """The rows that a query gives in all batches."""
+        """The rows that a query emits in all batches."""
         return in_order(self.run(self.session.sql(query), name).rows())
 
 
@@ -97,7 +97,7 @@ def _instant(millis: int) -> str:
 
 
 def with_millis(result: DataFrame) -> DataFrame:
-    """Times as milliseconds since 1970; of columns that are called the same, too."""
+    """Times as milliseconds since 1970, also for columns with equal names."""
     renamed = result.toDF(*(f"c{number}" for number in range(len(result.columns))))
     return renamed.select(
         [
@@ -110,11 +110,11 @@ def with_millis(result: DataFrame) -> DataFrame:
 
 
 class Harness:
-    """A join of two inputs by hand, as the test harness of an operator drives it.
+    """A join of two inputs that a test drives step by step, as an operator test harness does.
 
-    An input has a key `k` and times that are whole numbers. Its rows move no watermark, for the lag
-    of its order is longer than any time; a row so far ahead, of a key that no other row has, moves
-    it to where it is wanted.
+    An input has a key `k` and integer times. Its rows do not advance the watermark, because the lag
+    is longer than any time. A mark row, with a key of its own and a time far ahead, sets the
+    watermark.
     """
 
     LAG = 1_000_000
@@ -144,7 +144,7 @@ class Harness:
         left_watermark: int | dict[str, int] | None = None,
         right_watermark: int | dict[str, int] | None = None,
     ) -> None:
-        """A batch of rows, and then the watermarks: no time below them comes any more."""
+        """A batch of rows, and then the watermarks: no smaller time arrives after that."""
         self.feeds.land(
             left=[*left, *self._marks("left", left_watermark)],
             right=[*right, *self._marks("right", right_watermark)],
@@ -165,7 +165,7 @@ class Harness:
         return ordered.alias(side[0])
 
     def run(self, how: How, condition: str, **options: Any) -> Trace:
-        """The rows of one key meet where their times fit the condition."""
+        """Join rows of one key whose times satisfy the condition."""
         joined = self.joined(how, condition, **options)
         return Trace(self.feeds.run(joined, f"checkpoint of {how}"))
 
@@ -174,9 +174,9 @@ class Harness:
         return stream_join(self.input("left"), self.input("right"), on, how, **options)
 
     def limits(self, conditions: Sequence[str]) -> list[dict[str, int]]:
-        """For each condition, until which time of the other input a row of a side is kept.
+        """The expiry times of a row of each side, for each condition.
 
-        The rows are those of the keys "0", "1" and so on, and meet by the condition of that place.
+        The rows have the keys "0", "1" and so on; the condition at that index joins each key.
         """
         joins = [
             self.joined("inner", f"l.k = '{number}' AND ({condition})")
@@ -190,7 +190,7 @@ class Harness:
 
 
 class Trace:
-    """What came of a harness, batch by batch, without the rows that only move watermarks."""
+    """The output of a harness, batch by batch, without the mark rows."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -199,7 +199,7 @@ class Trace:
         self._waiting: dict[int, dict[str, list[Row]]] = {}
 
     def buffered(self, batch: int, side: str) -> list[Row]:
-        """The rows that wait after a batch."""
+        """The rows that are buffered after a batch."""
         if batch not in self._waiting:
             rows: dict[str, list[Row]] = {"left": [], "right": []}
             shown = pending(self.run.checkpoint, batch_id=batch).select("side", "row")

@@ -1,4 +1,4 @@
-"""What the tests from Flink share."""
+"""Helpers of the tests ported from Flink."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 SECOND = 1000
-# A row of each input after all others, that meets nobody: with it everything before is decided.
+# A last row of each input that matches nothing: it makes all earlier results final.
 THE_END = 100 * SECOND
 
 
 def tables(session: SparkSession, lag: str = "INTERVAL '0.001' SECOND", **streams: str) -> None:
-    """Views with an order on the column that is called rowtime there."""
+    """Views with an imposed order on the column that Flink's tests call rowtime."""
     for table, stream in streams.items():
         order = f"SELECT * FROM IMPOSE_ORDER(TABLE({stream}), DESCRIPTOR(rowtime), {lag})"
         session.sql(f"CREATE OR REPLACE TEMPORARY VIEW {table} AS {order}")

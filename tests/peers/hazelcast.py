@@ -1,4 +1,4 @@
-"""What the tests from Hazelcast share."""
+"""Helpers of the tests ported from Hazelcast."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def views(session: SparkSession, **queries: str) -> None:
 
 def refusal(session: SparkSession, query: str) -> str:
     with pytest.raises(AnalysisException) as refused:
-        # a view is looked into when something stands on it
+        # Spark analyzes a view only when an operator is above it.
         session.sql(query).select(F.lit(1)).explain()
     return str(refused.value.getCondition())

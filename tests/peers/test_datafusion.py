@@ -1,6 +1,6 @@
-"""DataFusion's own tests of its symmetric hash join, which prunes by sorted columns.
+"""Ported tests of DataFusion's symmetric hash join, which prunes by sorted columns.
 
-They hold it against a hash join; these hold the join of streams against Spark's of tables.
+DataFusion compares with a hash join; these tests compare with Spark's join of tables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BATCH = 10
 NULLS = 12
 START = 1672531200000
 
-# what comes last of each input, of keys that meet nobody
+# last row of each input, with a key that matches nothing
 LEFT_END, RIGHT_END = -1, -2
 
 COLUMNS = {
@@ -65,7 +65,7 @@ JOINS = {
 
 
 class Sides:
-    """The two inputs, as streams in four batches and as tables."""
+    """The two inputs, as streams of three batches and as tables."""
 
     def __init__(self, session: SparkSession, folder: Path, keys: tuple[int, int]) -> None:
         self.session = session
@@ -89,7 +89,7 @@ class Sides:
             )
 
     def check(self, on: str, joins: Sequence[str]) -> None:
-        """These types of join, in one query each of streams and of tables."""
+        """Compare these join types, in one query each for streams and for tables."""
 
         def query(kind: str) -> DataFrame:
             return self.session.sql(
@@ -130,8 +130,8 @@ FILTERS = [
 
 
 @pytest.mark.parametrize("number", range(len(FILTERS)))
-def test_ascending_numbers(sides: Sides, number: int) -> None:
-    """symmetric_hash_join.rs, join_all_one_ascending_numeric: three types of join by each filter"""
+def test_joins_on_ascending_numbers_equal_the_batch_join(sides: Sides, number: int) -> None:
+    """symmetric_hash_join.rs, join_all_one_ascending_numeric: three join types for each filter"""
     sides.order("a", "0")
     others = [how for how in JOINS if how != "full"]
     joins = ["full", others[number], others[(number + 3) % len(others)]]
@@ -147,8 +147,10 @@ def test_ascending_numbers(sides: Sides, number: int) -> None:
         pytest.param("nulls_first_descending", "18", 1, id="build_null_columns_first_descending"),
     ],
 )
-def test_other_orders(sides: Sides, column: str, lag: str, number: int) -> None:
-    """The test of the id; a lag takes in what descends."""
+def test_joins_on_descending_or_nullable_numbers_equal_the_batch_join(
+    sides: Sides, column: str, lag: str, number: int
+) -> None:
+    """The DataFusion test named in the parameter id; the lag covers the descending order."""
     sides.order(column, lag)
     on = "l.key = r.key AND " + FILTERS[number].format(l=f"l.{column}", r=f"r.{column}")
     sides.check(on, ["full", "left anti"])
@@ -166,14 +168,14 @@ def test_other_orders(sides: Sides, column: str, lag: str, number: int) -> None:
     ],
     ids=["intervals", "timestamps", "durations"],
 )
-def test_times(sides: Sides, bounds: str) -> None:
+def test_joins_on_timestamps_equal_the_batch_join(sides: Sides, bounds: str) -> None:
     """testing_with_temporal_columns"""
     sides.order("at", "INTERVAL '0' SECOND")
     sides.check(f"l.key = r.key AND {bounds}", ["full", "left anti"])
 
 
-def test_a_sum_of_sorted_columns(sides: Sides) -> None:
-    """complex_join_all_one_ascending_numeric: sorted is the sum, so the sum has the order."""
+def test_join_on_a_computed_ordered_column_equals_the_batch_join(sides: Sides) -> None:
+    """complex_join_all_one_ascending_numeric: its sum is sorted, so the sum gets the order"""
     sides.order("twice", "0", right="a")
     on = "l.key + 1 = r.key AND l.twice > r.a + 10 AND l.twice < r.a + 100"
     sides.check(on, ["full", "left semi", "left anti"])
@@ -204,12 +206,12 @@ def refused(sides: Sides, time: str, on: str) -> str:
         ),
     ],
 )
-def test_what_nothing_can_be_pruned_by(sides: Sides, on: str, condition: str) -> None:
-    """The test of the id: all rows are kept there, here the join is refused."""
+def test_filter_without_a_usable_bound_is_refused(sides: Sides, on: str, condition: str) -> None:
+    """The DataFusion test named in the parameter id: it buffers all rows; this join is refused."""
     assert refused(sides, "a", on) == condition
 
 
-def test_streams_without_an_order(sides: Sides) -> None:
+def test_streams_without_a_watermark_are_refused(sides: Sides) -> None:
     """join_change_in_planner_without_sort_not_allowed and join_without_sort_information"""
     with pytest.raises(AnalysisException) as refusal:
         stream_join(
@@ -228,8 +230,8 @@ def test_streams_without_an_order(sides: Sides) -> None:
         pytest.param("INTERVAL DAY TO SECOND", id="test_with_interval_columns"),
     ],
 )
-def test_types_that_carry_no_watermark(sides: Sides, kind: str) -> None:
-    """The test of the id."""
+def test_impose_order_refuses_double_and_interval_columns(sides: Sides, kind: str) -> None:
+    """The DataFusion test named in the parameter id."""
     stream = sides.feeds.stream("ls").select(F.lit(None).cast(kind).alias("sorted"))
     with pytest.raises(AnalysisException) as refusal:
         impose_order(stream, "sorted", 0)

@@ -1,6 +1,6 @@
-"""Flink's own tests of interval joins in SQL that run.
+"""Ported tests of Flink's SQL interval joins that run a query.
 
-Processing time has no counterpart here, so the tests of it are left out.
+Processing time has no equivalent here, so its tests are left out.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class TestIntervalJoinITCase:
         right: Rows,
         end: Sequence[Any] | None = None,
     ) -> Feeds:
-        """The right rows come between the first and the second half of the left ones.
+        """The right rows arrive between the first and the second half of the left rows.
 
-        At the end a row of each input may come that meets nobody.
+        `end` adds a last row to each input that matches nothing.
         """
         feeds = Feeds(session, folder, left_rows=columns, right_rows=columns)
         half = len(left) // 2
@@ -59,8 +59,10 @@ class TestIntervalJoinITCase:
         tables(session, T1="left_rows", T2="right_rows")
         return feeds
 
-    def test_inner_joins(self, spark: SparkSession, tmp_path: Path) -> None:
-        """The tests of the names."""
+    def test_inner_joins_with_null_safe_or_no_equality(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
+        """The Flink tests named in the keys."""
         feeds = self.feeds(spark, tmp_path, self.IDS, self.INNER_LEFT, self.INNER_RIGHT)
         conditions = {
             "testRowTimeInnerJoin": "t1.key = t2.key AND",
@@ -93,10 +95,10 @@ class TestIntervalJoinITCase:
             ),
         }
 
-    def test_an_aggregation_without_windows_above(
+    def test_unwindowed_aggregation_above_an_inner_join(
         self, spark: SparkSession, tmp_path: Path
     ) -> None:
-        """testUnboundedAggAfterRowtimeInnerJoin, with sets for the counts of distinct values"""
+        """testUnboundedAggAfterRowtimeInnerJoin, with sizes of sets instead of COUNT(DISTINCT)"""
         self.feeds(spark, tmp_path, self.IDS, self.INNER_LEFT, self.INNER_RIGHT)
         counts: dict[str, Row] = {}
 
@@ -119,10 +121,10 @@ class TestIntervalJoinITCase:
         query.awaitTermination()
         assert counts == {"A": (1, 5), "B": (1, 1)}
 
-    def test_equality_of_times(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_join_on_equal_times_drops_late_rows(self, spark: SparkSession, tmp_path: Path) -> None:
         """From testRowTimeInnerJoinWithEquiTimeAttrs.
 
-        Two rows that should be discarded, commented out there, come in later batches, and are.
+        Flink's test has two discarded rows commented out. Here they arrive in later batches, late.
         """
         columns = "key STRING, rowtime TIMESTAMP, val STRING"
         feeds = Feeds(spark, tmp_path, left_rows=columns, right_rows=columns)
@@ -200,7 +202,7 @@ class TestIntervalJoinITCase:
             ),
         ],
     )
-    def test_other_conditions(
+    def test_inner_joins_with_additional_conditions(
         self,
         spark: SparkSession,
         tmp_path: Path,
@@ -208,7 +210,7 @@ class TestIntervalJoinITCase:
         left: list[Row],
         expected: list[Row],
     ) -> None:
-        """The test of the id."""
+        """The Flink test named in the parameter id."""
         feeds = self.feeds(spark, tmp_path, self.NUMBERS, left, self.OTHER_RIGHT)
         query = (
             f"SELECT t2.a, t1.c, t2.c FROM T1 AS t1 JOIN T2 AS t2 ON t1.a = t2.a AND {condition}"
@@ -232,10 +234,10 @@ class TestIntervalJoinITCase:
             ),
         ],
     )
-    def test_window_aggregations_above(
+    def test_window_aggregation_above_an_inner_join(
         self, spark: SparkSession, tmp_path: Path, first: str, second: str, expected: list[Row]
     ) -> None:
-        """The test of the id."""
+        """The Flink test named in the parameter id."""
         left = [
             ("A", "L-1", 1000),
             ("A", "L-2", 2000),
@@ -324,7 +326,7 @@ class TestIntervalJoinITCase:
             ),
         ],
     )
-    def test_outer_joins(
+    def test_outer_joins_with_one_sided_conditions(
         self,
         spark: SparkSession,
         tmp_path: Path,
@@ -334,7 +336,7 @@ class TestIntervalJoinITCase:
         right: list[Row],
         expected: list[Row],
     ) -> None:
-        """The test of the id."""
+        """The Flink test named in the parameter id."""
         feeds = self.feeds(spark, tmp_path, self.IDS, left, right, end=("", THE_END))
         query = (
             f"SELECT t2.key, t2.id, t1.id FROM T1 AS t1 {how} OUTER JOIN T2 AS t2 ON "
@@ -351,10 +353,10 @@ class TestIntervalJoinITCase:
             pytest.param("FULL", (5, 4), id="testRowTimeFullOuterJoinNegativeIntervalSize"),
         ],
     )
-    def test_negative_intervals(
+    def test_outer_joins_with_empty_intervals_emit_all_rows_unmatched(
         self, spark: SparkSession, tmp_path: Path, how: str, bounds: tuple[int, int]
     ) -> None:
-        """The test of the id; the rows come out at once, without a row after them."""
+        """The Flink test named in the parameter id; the rows are emitted at once."""
         left = [("A", "L-1", 1000), ("B", "L-4", 4000), ("C", "L-7", 7000)]
         right = [("A", "R-6", 6000), ("B", "R-7", 7000), ("D", "R-8", 8000)]
         feeds = self.feeds(spark, tmp_path, self.IDS, left, right)
@@ -395,7 +397,7 @@ class TestIntervalJoinPrograms:
             ),
         ],
     )
-    def test_restored(
+    def test_interval_join_continues_after_a_restart(
         self,
         spark: SparkSession,
         tmp_path: Path,
@@ -403,7 +405,7 @@ class TestIntervalJoinPrograms:
         before: list[Row],
         after: list[Row],
     ) -> None:
-        """The program of the id, stopped and started again in the middle."""
+        """The program named in the parameter id, with a restart in the middle."""
         feeds = Feeds(
             spark,
             tmp_path,

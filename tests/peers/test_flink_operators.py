@@ -1,4 +1,4 @@
-"""Flink's own tests of its operators for interval joins, of SQL and of DataStreams."""
+"""Ported tests of Flink's interval join operators, of SQL and of DataStream."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.peers.feeds import Harness, Row, Rows, Trace, in_order
 
 
 def flink_watermark(time: int) -> int:
-    """Flink's watermark says that nothing at that time comes any more either."""
+    """The first time that can still arrive: Flink's watermark covers rows at its own time."""
     return time + 1
 
 
 @pytest.fixture(scope="module")
 def outer(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trace]:
-    """One trace for the tests of outer joins of RowTimeIntervalJoin, which have the same steps."""
+    """One trace for all outer join tests of RowTimeIntervalJoin, which have the same steps."""
     harness = Harness(spark, tmp_path_factory.mktemp("outer"))
     step = TestRowTimeIntervalJoin.step
     step(harness, left=[("k1", 1)], right=[("k2", 1)], wm=7)
@@ -39,16 +39,18 @@ def outer(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict
 class TestRowTimeIntervalJoin:
     """org.apache.flink.table.runtime.operators.join.interval.RowTimeIntervalJoinTest
 
-    Flink keeps a row below the watermark, or pads it; here it is late.
+    Flink stores or pads a row below the watermark; here the row is late.
     """
 
     @staticmethod
     def step(harness: Harness, left: Rows = (), right: Rows = (), wm: int | None = None) -> None:
-        """Rows, and then a watermark of both inputs."""
+        """A batch of rows, and then one watermark for both inputs."""
         both = None if wm is None else flink_watermark(wm)
         harness.step(left=left, right=right, left_watermark=both, right_watermark=both)
 
-    def test_common_bounds(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_inner_join_with_bounds_on_both_sides_of_zero(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """From testRowTimeInnerJoinWithCommonBounds."""
         harness = Harness(spark, tmp_path)
         self.step(harness, wm=1)
@@ -59,7 +61,7 @@ class TestRowTimeIntervalJoin:
         trace = harness.run("inner", "l.t >= r.t - 10 AND l.t <= r.t + 20")
         assert trace.out == [
             [],
-            [("k1", 2, "k1", 2)],  # ... and (1, 2) there
+            [("k1", 2, "k1", 2)],  # Flink also emits (1, 2)
             [("k1", 5, "k1", 15), ("k1", 5, "k1", 2)],
             [("k1", 35, "k1", 15)],
             [("k2", 40, "k2", 39)],
@@ -72,7 +74,7 @@ class TestRowTimeIntervalJoin:
         assert (trace.buffered(3, "left"), trace.buffered(3, "right")) == ([("k1", 35)], [])
         assert (trace.buffered(4, "left"), trace.buffered(4, "right")) == ([], [])
 
-    def test_negative_bounds(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_inner_join_with_negative_bounds(self, spark: SparkSession, tmp_path: Path) -> None:
         """From testRowTimeInnerJoinWithNegativeBounds."""
         harness = Harness(spark, tmp_path)
         self.step(harness, wm=1)
@@ -85,7 +87,7 @@ class TestRowTimeIntervalJoin:
         assert trace.out[2] == [("k1", 3, "k1", 13), ("k1", 6, "k1", 13)]
         assert trace.buffered(2, "left") == [("k1", 3), ("k1", 6)]
         assert trace.buffered(2, "right") == [("k1", 13)]
-        # 6 may still meet up to 16, while what 13 may meet is over at 6
+        # Row 6 can still match times up to 16; the partners of row 13 end at 6.
         assert (trace.buffered(3, "left"), trace.buffered(3, "right")) == (
             [("k1", 3), ("k1", 6)],
             [],
@@ -100,10 +102,12 @@ class TestRowTimeIntervalJoin:
             pytest.param("full", id="testRowTimeFullOuterJoin"),
         ],
     )
-    def test_outer_joins(self, outer: dict[str, Trace], how: str) -> None:
-        """The test of the id, and testRowTimeInnerJoinRealtimeCleanUp in its first step.
+    def test_outer_joins_emit_unmatched_rows_at_the_watermark(
+        self, outer: dict[str, Trace], how: str
+    ) -> None:
+        """The Flink test in the id, and testRowTimeInnerJoinRealtimeCleanUp in the first step.
 
-        A row comes out with the watermark that decides it, not up to half an interval later.
+        The watermark that makes a row final emits it, not one half an interval later.
         """
         blank = (None, None)
         trace = outer[how]
@@ -111,7 +115,7 @@ class TestRowTimeIntervalJoin:
         assert trace.out == [
             [("k1", 1, *blank)] if left else [],
             [(*blank, "k2", 1)] if right else [],
-            [],  # 2 is late, and padded there
+            [],  # row 2 is late; Flink pads it
             [("k1", 20, "k1", 25)],
             in_order(
                 [
@@ -135,7 +139,7 @@ def elements(first: int = 1, last: int = 4) -> list[Row]:
 
 
 def times(rows: Rows) -> list[Row]:
-    """Of joined rows, the two times."""
+    """The two times of each joined row."""
     return in_order([(row[1], row[3]) for row in rows])
 
 
@@ -178,8 +182,10 @@ class TestIntervalJoinOperator:
     }
 
     @pytest.mark.parametrize("faster", ["left", "right"])
-    def test_bounds(self, spark: SparkSession, tmp_path: Path, faster: str) -> None:
-        """The tests of the names: all of one input come before the other's."""
+    def test_join_bounds_whichever_input_arrives_first(
+        self, spark: SparkSession, tmp_path: Path, faster: str
+    ) -> None:
+        """The Flink tests named in the keys: one input arrives completely before the other."""
         harness = Harness(spark, tmp_path)
         after = flink_watermark(4)
         for side in ("left", "right") if faster == "left" else ("right", "left"):
@@ -224,7 +230,7 @@ class TestIntervalJoinOperator:
             ),
         ],
     )
-    def test_what_is_kept(
+    def test_state_is_cleaned_up_by_watermarks(
         self,
         spark: SparkSession,
         tmp_path: Path,
@@ -232,7 +238,7 @@ class TestIntervalJoinOperator:
         left: list[tuple[int, int]],
         right: list[tuple[int, int]],
     ) -> None:
-        """The test of the id."""
+        """The Flink test named in the parameter id."""
         harness = Harness(spark, tmp_path)
         for watermark in (1, 4, 6):
             rows = elements(1, 5) if watermark == 1 else []
@@ -244,7 +250,7 @@ class TestIntervalJoinOperator:
             assert trace.buffered(batch, "right") == elements(*right[batch])
         assert trace.buffered(2, "left") == trace.buffered(2, "right") == []
 
-    def test_restored(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_operator_continues_after_a_restart(self, spark: SparkSession, tmp_path: Path) -> None:
         """From testRestoreFromSnapshot."""
         harness = Harness(spark, tmp_path)
         after = flink_watermark(3)
@@ -258,8 +264,10 @@ class TestIntervalJoinOperator:
         restored = harness.run("inner", bounds)
         assert times(restored.out[0]) == [(3, 4), (4, 3), (4, 4)]
 
-    def test_late_rows(self, spark: SparkSession, tmp_path: Path) -> None:
-        """testDiscardsLateData, and testLateData in its side outputs"""
+    def test_late_rows_are_emitted_with_their_side(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
+        """testDiscardsLateData, and testLateData of the side outputs"""
         harness = Harness(spark, tmp_path)
         after = flink_watermark(3)
         harness.step(elements(1, 3), elements(1, 3), after, after)
@@ -278,8 +286,10 @@ class TestIntervalJoinOperator:
             (None, None, "key", 2, "right"),
         ]
 
-    def test_rows_without_a_time(self, spark: SparkSession, tmp_path: Path) -> None:
-        """From testFailsWithNoTimestampsLeft and -Right: the job fails, here they are counted."""
+    def test_null_times_are_counted_instead_of_failing(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
+        """From testFailsWithNoTimestampsLeft and -Right: Flink fails, this join counts the rows."""
         harness = Harness(spark, tmp_path)
         harness.step(left=[("key", None)], right=[("key", None)])
         trace = harness.run("inner", "l.t = r.t")
@@ -306,10 +316,10 @@ class TestDataStreamIntervalJoin:
             ),
         ],
     )
-    def test_one_key(
+    def test_join_of_one_key_by_inclusive_and_exclusive_bounds(
         self, spark: SparkSession, tmp_path: Path, bounds: str, pairs: list[Row]
     ) -> None:
-        """The test of the id."""
+        """The Flink test named in the parameter id."""
         harness = Harness(spark, tmp_path)
         for first in (0, 3):
             rows = elements(first, first + 2)
@@ -317,7 +327,7 @@ class TestDataStreamIntervalJoin:
         trace = harness.run("inner", bounds)
         assert times([row for rows in trace.out for row in rows]) == in_order(pairs)
 
-    def test_several_keys(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_join_of_several_keys(self, spark: SparkSession, tmp_path: Path) -> None:
         """From testJoinsCorrectlyWithMultipleKeys."""
         rows = [(f"key{1 + n % 2}", n) for n in range(6)]
         harness = Harness(spark, tmp_path)
@@ -325,7 +335,7 @@ class TestDataStreamIntervalJoin:
         trace = harness.run("inner", "r.t BETWEEN l.t AND l.t + 1")
         assert trace.out[0] == in_order([(*row, *row) for row in rows])
 
-    def test_rows_out_of_order(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_rows_out_of_order_still_match(self, spark: SparkSession, tmp_path: Path) -> None:
         """From testBoundedUnorderedStreamsStillJoinCorrectly."""
         harness = Harness(spark, tmp_path)
         after = flink_watermark(5)
@@ -343,10 +353,10 @@ class TestDataStreamIntervalJoin:
             pytest.param("r.t <= l.t + 1", id="testFailsWithoutLowerBound"),
         ],
     )
-    def test_a_bound_that_is_missing(
+    def test_join_with_a_missing_bound_is_refused(
         self, spark: SparkSession, tmp_path: Path, bounds: str
     ) -> None:
-        """The test of the id."""
+        """The Flink test named in the parameter id."""
         with pytest.raises(AnalysisException) as refused:
             Harness(spark, tmp_path).run("inner", bounds)
         assert refused.value.getCondition() == "STREAM_JOIN.UNBOUNDED_STATE"

@@ -1,4 +1,4 @@
-"""Flink's own tests of what becomes an interval join, and what is refused."""
+"""Ported tests of Flink's planner: which queries are interval joins, and which are refused."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ class TestIntervalJoinPlans:
             ),
         ],
     )
-    def test_conditions_that_bound_nothing(
+    def test_conditions_without_usable_bounds_are_refused(
         self, feeds: Feeds, condition: str, refused: str
     ) -> None:
-        """The test of the id: Flink keeps all rows for ever, here the query is refused."""
+        """The Flink test named in the id: Flink stores all rows for ever, this query is refused."""
         query = f"SELECT t2.a FROM MyTable t1 JOIN MyTable2 t2 ON t1.a = t2.a AND {condition}"
         assert refusal(feeds.session, query) == refused
 
-    def test_times_without_a_watermark(self, feeds: Feeds) -> None:
+    def test_column_without_a_watermark_can_be_a_bound(self, feeds: Feeds) -> None:
         """From testInteravalDiffTimeIndicator: refused as an interval join there.
 
-        Here a row says for itself until when it is kept, by whatever column of its own.
+        Here a bound can be any column of a row, which then determines how long the row is buffered.
         """
         feeds.land(s1=self.ROWS, s2=[(1, "x", 1, 3 * SECOND, 0), (1, "x", 1, 4 * SECOND, -9000)])
         query = (
@@ -75,7 +75,7 @@ class TestIntervalJoinPlans:
         )
         assert feeds.sql(query) == [(1, 3 * SECOND)]
 
-    SUB_QUERIES: ClassVar[dict[str, tuple[str, list[int | None]]]] = {
+    SUBQUERIES: ClassVar[dict[str, tuple[str, list[int | None]]]] = {
         "testRowTimeSemiIntervalJoinWithIn": (
             "t1.a IN (SELECT t2.a FROM MyTable2 t2 WHERE {within})",
             [1, 2, 1],
@@ -122,8 +122,8 @@ class TestIntervalJoinPlans:
         ),
     }
 
-    def test_sub_queries(self, feeds: Feeds) -> None:
-        """The plans of the names, with rows; NOT IN of what may be NULL is NOT EXISTS here."""
+    def test_semi_and_anti_joins_by_subquery(self, feeds: Feeds) -> None:
+        """The plans named in the keys, with rows; NOT IN on nullable columns is NOT EXISTS here."""
         feeds.land(s1=self.ROWS[:2], s2=self.OTHER, s7=[(1, "x", 4, 0, 0)])
         feeds.land(
             s1=[*self.ROWS[2:], (9, "~1", 9, 7200 * SECOND, 0)],
@@ -135,11 +135,11 @@ class TestIntervalJoinPlans:
             name: feeds.session.sql(
                 f"SELECT t1.a FROM MyTable t1 WHERE {where.format(within=within)}"
             )
-            for name, (where, _) in self.SUB_QUERIES.items()
+            for name, (where, _) in self.SUBQUERIES.items()
         }
         assert feeds.run_all(results) == {
             name: in_order([(a,) for a in expected])
-            for name, (_, expected) in self.SUB_QUERIES.items()
+            for name, (_, expected) in self.SUBQUERIES.items()
         }
 
     @pytest.mark.parametrize(
@@ -175,12 +175,16 @@ class TestIntervalJoinPlans:
             ),
         ],
     )
-    def test_refusals(self, feeds: Feeds, query: str, refused: str) -> None:
-        """The test of the id."""
+    def test_unsupported_subqueries_and_udf_conditions_are_refused(
+        self, feeds: Feeds, query: str, refused: str
+    ) -> None:
+        """The Flink test named in the parameter id."""
         feeds.session.udf.register("py_func", lambda a, b: a + b, "int")
         assert refusal(feeds.session, query) == refused
 
-    def test_event_times_of_different_types(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_event_times_of_different_types_are_refused(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """From testIntervalJoinOnDiffRowTimeType."""
         Feeds(spark, tmp_path, s1="a INT, rowtime TIMESTAMP_NTZ", s2="a INT, rowtime TIMESTAMP")
         tables(spark, MyTable2="s1", MyTable3="s2")
@@ -191,8 +195,8 @@ class TestIntervalJoinPlans:
         )
         assert refusal(spark, query) == "NON_CONSTANT_BOUND"
 
-    def test_both_event_times_in_the_result(self, feeds: Feeds) -> None:
-        """testNoRowtimeAttributeInResult: refused there; here both times stay event times"""
+    def test_result_with_both_event_times_is_accepted(self, feeds: Feeds) -> None:
+        """testNoRowtimeAttributeInResult: Flink refuses; here both times remain event times"""
         feeds.land(s1=self.ROWS, s2=self.OTHER)
         query = (
             "SELECT * FROM MyTable t1, MyTable2 t2 WHERE t1.a = t2.a AND t1.rowtime "
@@ -200,7 +204,7 @@ class TestIntervalJoinPlans:
         )
         assert feeds.sql(query) == [(*self.ROWS[0], *self.OTHER[0])]
 
-    def test_a_null_literal(self, feeds: Feeds) -> None:
+    def test_join_key_with_a_null_literal_matches_nothing(self, feeds: Feeds) -> None:
         """From testJoinWithNullLiteral."""
         feeds.land(s1=self.ROWS, s2=self.OTHER)
         query = (
@@ -212,7 +216,7 @@ class TestIntervalJoinPlans:
         )
         assert feeds.sql(query) == []
 
-    def test_an_outer_join_that_need_not_be_one(self, feeds: Feeds) -> None:
+    def test_full_join_narrowed_by_where_pads_no_row(self, feeds: Feeds) -> None:
         """From testOuterJoinOpt."""
         feeds.land(s1=self.ROWS, s2=self.OTHER)
         query = (
@@ -224,10 +228,10 @@ class TestIntervalJoinPlans:
         assert in_order(run.rows()) == [(1, "x"), (1, "x")]
         assert run.total("nullPaddedRows") == 0
 
-    def test_time_boundaries(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_bounds_determine_the_limits_of_rows(self, spark: SparkSession, tmp_path: Path) -> None:
         """TestJoinTimeBoundary and testJoinRemainConditionConvert
 
-        The bounds of l.t - r.t are seen from until when rows at 100000 are kept.
+        The limits of rows at 100000 show the bounds of l.t - r.t.
         """
         boundaries = {
             "l.t BETWEEN r.t - 3600 AND r.t + 3600": (-3600, 3600),

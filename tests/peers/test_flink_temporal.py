@@ -1,4 +1,4 @@
-"""Flink's tests of its event-time temporal join: operator, SQL, and the programs it restores."""
+"""Ported tests of Flink's event-time temporal join: operator, SQL, and restore programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARK = "mark"
 
 
 class Operator:
-    """The join of the operator's tests: rows have a time, a key and a text."""
+    """The join of the operator tests: rows with a time, a key and a text."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         columns = "t BIGINT, k STRING, v STRING"
@@ -30,7 +30,7 @@ class Operator:
         self.changes = 0
 
     def step(self, left: Rows = (), right: Rows = (), wm: tuple[int, int] | None = None) -> None:
-        """Rows, and then the watermarks; Flink's cover rows at their time as well."""
+        """Rows, and then the watermarks; Flink's watermark covers rows at its own time."""
         marks = [] if wm is None else [(each + 1 + AHEAD, MARK, MARK) for each in wm]
         changes: list[Row] = []
         for row in [*right, *((*mark, INSERT) for mark in marks[1:])]:
@@ -61,23 +61,23 @@ def batches(run: Run) -> list[list[Row]]:
 class TestTemporalRowTimeJoinOperator:
     """org.apache.flink.table.runtime.operators.join.temporal.TemporalRowTimeJoinOperatorTest
 
-    Flink joins a late row with what its state has left, and accepts late changes. Here both are
-    late, and counted.
+    Flink joins a late row with its remaining state, and accepts late changes. Here both are late,
+    and counted.
     """
 
     @pytest.mark.parametrize("how", ["asof", "left_asof"])
     @pytest.mark.parametrize("upserts", [False, True])
     @pytest.mark.parametrize("last_mark", [8, 9])
-    def test_row_time_temporal_join(
+    def test_temporal_join_emits_versions_at_the_watermark(
         self, spark: SparkSession, tmp_path: Path, how: How, upserts: bool, last_mark: int
     ) -> None:
         """From testRowTimeTemporalJoin, testRowTimeLeftTemporalJoin, and both ...OnUpsertSource.
 
-        There one left row is an update; here the left input only inserts, and it is an insert.
+        Flink's test updates one left row. Here the left input is append-only: the row is an insert.
         """
         operator = Operator(spark, tmp_path)
         operator.step(wm=(1, 1))
-        # the left row is late
+        # The left row is late.
         operator.step(left=[(1, "k1", "1a1")], right=[(2, "k1", "1a2", INSERT)], wm=(2, 2))
         operator.step(
             left=[(1, "k1", "1a1"), (3, "k1", "1a3")],
@@ -90,7 +90,7 @@ class TestTemporalRowTimeJoinOperator:
         )
         operator.step(
             left=[(9, "k2", "5a11"), (11, "k2", "5a12")],
-            # the delete is late if the watermark of the right input is 9, as it is there
+            # The delete is late if the watermark of the right input is 9, as in Flink's test.
             right=[(9, "k2", "2a5", DELETE), (10, "k2", "2a6", INSERT)],
             wm=(13, 13),
         )
@@ -102,7 +102,7 @@ class TestTemporalRowTimeJoinOperator:
             at_nine = [(9, "k2", "5a11", None, None, None)]
         assert batches(run) == [
             [],
-            [],  # ... and (1, "k1", "1a1", None, None, None) there with a left join
+            [],  # Flink's left join also emits (1, "k1", "1a1", None, None, None)
             [(3, "k1", "1a3", 2, "k1", "1a2")],
             [(6, "k2", "2a3", 4, "k2", "2a4")],
             in_order([*at_nine, (11, "k2", "5a12", 10, "k2", "2a6")]),
@@ -110,10 +110,12 @@ class TestTemporalRowTimeJoinOperator:
         assert run.total("lateRowsLeft") == 2
         assert run.total("lateRowsRight") == (1 if last_mark == 9 else 0)
 
-    def test_state_retention(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_version_older_than_the_age_bound_is_evicted(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """From testRowTimeTemporalJoinWithStateRetention.
 
-        Flink's state expires by processing time; here the age of a version counts by event time.
+        Flink's state expires by processing time; here a version ages by event time.
         """
         operator = Operator(spark, tmp_path)
         operator.step(left=[(6, "k1", "0a6")], right=[(3, "k1", "0a3", INSERT)], wm=(7, 7))
@@ -127,15 +129,15 @@ class TestTemporalRowTimeJoinOperator:
         run = operator.run("left_asof", age=" AND r.t >= l.t - 6")
         assert batches(run) == [
             [(6, "k1", "0a6", 3, "k1", "0a3")],
-            [(9, "k1", "7a9", 3, "k1", "0a3")],  # 0a5 there
+            [(9, "k1", "7a9", 3, "k1", "0a3")],  # 0a5 in Flink
             [(15, "k1", "13a15", None, None, None)],
         ]
         assert run.total("lateRowsRight") == 1
-        # the rows that move the watermark; nothing of k1 is left
+        # Only the rows that advance the watermark remain, none of k1.
         assert run.metrics()["bufferedRowsRight"] == 3
 
-    def test_the_left_input_only_inserts(self, spark: SparkSession, tmp_path: Path) -> None:
-        """From testRowTimeTemporalJoinOnUpsertSource, which emits the kind of the left row."""
+    def test_left_changelog_input_is_refused(self, spark: SparkSession, tmp_path: Path) -> None:
+        """testRowTimeTemporalJoinOnUpsertSource: Flink emits the row kind of the left row."""
         operator = Operator(spark, tmp_path)
         changes = from_changelog(operator.feeds.stream("right"), key="k", op="op", sequence_by="n")
         left = impose_order(changes, "t", AHEAD).alias("l")
@@ -149,7 +151,7 @@ def millis(text: str) -> int:
 
 ORDERS: Rows = [
     (1, "Euro", "no1", 12, "2020-08-15T00:01:00"),
-    # there it is updated from 1 of 2020-08-15T00:02, and a sixth order is deleted
+    # Flink's test updates this row from 1 of 2020-08-15T00:02, and deletes a sixth order.
     (2, "US Dollar", "no1", 18, "2020-08-16T00:03:00"),
     (3, "RMB", "no1", 40, "2020-08-15T00:03:00"),
     (4, "Euro", "no1", 14, "2020-08-16T00:04:00"),
@@ -196,7 +198,7 @@ RATES: dict[str, Rows] = {
     ],
 }
 KEYS = {**{name: (name, ["currency"]) for name in RATES}, "of_two": ("rates", ["currency", "no"])}
-"""The views of rates: whose rows, and by which key."""
+"""The views of rates: the source of their rows, and their key."""
 END = "2020-09-01T00:00:00"
 COLUMNS = "o.id, r.rate, r.at FROM orders AS o"
 VALID = "FOR SYSTEM_TIME AS OF o.at AS r ON o.currency = r.currency"
@@ -238,7 +240,7 @@ EXPECTED: Mapping[str, Rows] = {
     "testEventTimeTemporalJoinThatJoinkeyContainsPk": ALL,
     "testEventTimeTemporalJoinWithFilter": ALL[:2],
     "testEventTimeLeftTemporalJoin": [*ALL, (5, None, None)],
-    # the version of RMB is deleted at its own time
+    # The delete of RMB has the time of its version.
     "testEventTimeTemporalJoinChangelogUsingBeforeTime": [
         *ALL[:2],
         (3, None, None),
@@ -271,9 +273,9 @@ EXPECTED: Mapping[str, Rows] = {
 class TestTemporalJoinITCase:
     """org.apache.flink.table.planner.runtime.stream.sql.TemporalJoinITCase, its row-time tests.
 
-    The orders there are a changelog; here the left input only inserts, so these are the orders that
-    are left. A view that keeps the last row of a key by ROW_NUMBER is FROM_UPSERTS here. One that
-    keeps the first row has no versions, and Spark has no ROW_NUMBER of a stream.
+    Flink's orders are a changelog. Here the left input is append-only, so these are the remaining
+    orders. A view with the last row of each key by ROW_NUMBER is FROM_UPSERTS here. A view with the
+    first row has no versions, and Spark has no ROW_NUMBER on a stream.
     """
 
     @pytest.fixture(scope="class")
@@ -311,7 +313,9 @@ class TestTemporalJoinITCase:
         )
 
     @pytest.mark.parametrize("name", QUERIES)
-    def test_row_time(self, found: Mapping[str, list[Row]], name: str) -> None:
+    def test_sql_temporal_join_equals_the_expected_versions(
+        self, found: Mapping[str, list[Row]], name: str
+    ) -> None:
         expected = [(n, rate, at and millis(at), *more) for n, rate, at, *more in EXPECTED[name]]
         assert found[name] == in_order(expected)
 
@@ -319,8 +323,8 @@ class TestTemporalJoinITCase:
 class TestTemporalJoinTestPrograms:
     """org.apache.flink.table.planner.plan.nodes.exec.stream.TemporalJoinTestPrograms
 
-    A row at the watermark waits here, where another row of its time may still arrive: the order of
-    00:45 comes out after the restart. A temporal table function has no form here.
+    A row at the watermark is buffered here, as another row at its time can arrive: the order of
+    00:45 is emitted after the restart. Temporal table functions have no equivalent here.
     """
 
     SECOND: ClassVar = "2020-10-10 00:00:{}"
@@ -330,7 +334,7 @@ class TestTemporalJoinTestPrograms:
             {
                 "amount": amount,
                 "currency": currency,
-                # as in the program, the dollar is in lower case in this form
+                # As in the program, this form has the dollar in lower case.
                 "nested": {"currency": "usd" if currency == "USD" else currency},
                 "by_name": {"currency": currency},
                 "at": self.SECOND.format(second),
@@ -356,7 +360,9 @@ class TestTemporalJoinTestPrograms:
             pytest.param("o.by_name['currency']", id="temporal-join-table-join-key-from-map"),
         ],
     )
-    def test_restore(self, spark: SparkSession, tmp_path: Path, key: str) -> None:
+    def test_temporal_join_continues_after_a_restart(
+        self, spark: SparkSession, tmp_path: Path, key: str
+    ) -> None:
         order_landing = Landing(
             spark,
             tmp_path / "orders",

@@ -1,4 +1,4 @@
-"""Flink's own tests of joins of windows."""
+"""Ported tests of Flink's window joins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.peers.flink import SECOND, THE_END, refusal, tables
 class TestWindowJoin:
     """org.apache.flink.table.planner.runtime.stream.sql.WindowJoinITCase
 
-    A window of an event time is an event time here: joins of windows need no operator of their own.
+    A window of an event time is an event time here, so window joins need no separate operator.
     """
 
     COLUMNS = "rowtime TIMESTAMP, n INT, string STRING, name STRING"
@@ -56,8 +56,8 @@ class TestWindowJoin:
     def windowed(table: str, window: str) -> str:
         return f"(SELECT *, window(rowtime, {window}) AS w FROM {table})"
 
-    def test_joins(self, feeds: Feeds) -> None:
-        """The tests of the names."""
+    def test_inner_semi_and_anti_joins_on_windows(self, feeds: Feeds) -> None:
+        """The Flink tests named in the keys."""
 
         def joined(window: str, equal: str = "=") -> str:
             return (
@@ -95,12 +95,12 @@ class TestWindowJoin:
             ),
             "testSemiJoinExistsWTF": in_order([(6,), (7,), (16,), (34,)]),
             "testSemiJoinIN_WTF": in_order([(6,), (7,), (16,), (34,)]),
-            # the late row at 4 seconds does not come out
+            # The late row at 4 seconds is not emitted.
             "testAntiJoinNotExistsWTF": in_order([(1,), (2,), (3,), (4,), (8,), (32,)]),
         }
 
-    def test_not_in(self, feeds: Feeds) -> None:
-        """testAntiJoinNotIN_WTF: of names that may be NULL nothing can be said before the end."""
+    def test_not_in_on_nullable_names_is_refused(self, feeds: Feeds) -> None:
+        """testAntiJoinNotIN_WTF: with nullable names, NOT IN has no result before the end."""
         query = (
             f"SELECT * FROM {self.windowed('T1', self.WINDOW)} L WHERE L.name NOT IN "
             f"(SELECT R.name FROM {self.windowed('T2', self.WINDOW)} R WHERE L.w = R.w)"
@@ -111,8 +111,8 @@ class TestWindowJoin:
     LEFT_ONLY: ClassVar[list[Row]] = [("a", 0, 2, None), ("a", 5, 1, None)]
     RIGHT_ONLY: ClassVar[list[Row]] = [(None, 0, None, 2), (None, 5, None, 1)]
 
-    def test_joins_of_aggregations(self, spark: SparkSession, feeds: Feeds) -> None:
-        """The tests of the names, with the sizes of sets for the counts of distinct values."""
+    def test_joins_of_windowed_aggregations(self, spark: SparkSession, feeds: Feeds) -> None:
+        """The Flink tests named in the keys, with sizes of sets instead of COUNT(DISTINCT)."""
 
         def joined(how: str, equal: str) -> DataFrame:
             left, right = (

@@ -1,4 +1,4 @@
-"""Hazelcast's own tests of its join of streams in SQL."""
+"""Ported tests of Hazelcast's SQL stream-to-stream join."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class TestSqlStreamToStreamJoin:
             "1 = 1",
         ],
     )
-    def test_missing_bound(self, numbers: Feeds, condition: str) -> None:
+    def test_join_without_bounds_is_refused(self, numbers: Feeds, condition: str) -> None:
         """test_missingBound; `ON 1=1` is when_leftInputHasNonTemporalWatermarkedType_then_fail."""
         query = f"SELECT * FROM v v1 JOIN v v2 ON {condition}"
         assert refusal(numbers.session, query) == "STREAM_JOIN.UNBOUNDED_STATE"
 
-    def test_equality_of_functions(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_equality_of_functions_is_refused(self, spark: SparkSession, tmp_path: Path) -> None:
         """when_joinIsEquiJoinBetweenFunctions_then_fail"""
         Feeds(spark, tmp_path, stream1="a TIMESTAMP_NTZ", stream2="b TIMESTAMP_NTZ")
         views(spark, s1=ordered("a", millis(1), "stream1"), s2=ordered("b", millis(1), "stream2"))
@@ -98,7 +98,7 @@ class TestSqlStreamToStreamJoin:
             ),
         ],
     )
-    def test_rows(
+    def test_joins_on_timestamps(
         self,
         spark: SparkSession,
         tmp_path: Path,
@@ -107,14 +107,14 @@ class TestSqlStreamToStreamJoin:
         stream2: list[int],
         expected: list[Row],
     ) -> None:
-        """The test of the id."""
+        """The Hazelcast test named in the parameter id."""
         feeds = Feeds(spark, tmp_path, stream1="a TIMESTAMP_NTZ", stream2="b TIMESTAMP_NTZ")
         lag = millis(2)
         views(spark, s1=ordered("a", lag, "stream1"), s2=ordered("b", lag, "stream2"))
         feeds.land(stream1=[(a,) for a in stream1], stream2=[(b,) for b in stream2])
         assert feeds.sql(query) == in_order(expected)
 
-    def test_additional_join_condition(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_where_condition_filters_joined_rows(self, spark: SparkSession, tmp_path: Path) -> None:
         """test_additionalJoinConditionApplies"""
         feeds = Feeds(
             spark, tmp_path, stream1="a TIMESTAMP_NTZ, b INT", stream2="x TIMESTAMP_NTZ, y INT"
@@ -140,7 +140,7 @@ class TestSqlStreamToStreamJoin:
                 0,
                 id="test_joinWithImplicitCastsInJoinCondition",
             ),
-            # each row of v says for itself when it goes, so this is a bound here
+            # A row of v has its bound in a column, which is a valid bound here.
             pytest.param(
                 "w.b BETWEEN v.a AND CAST(CAST(v.a AS STRING) AS INT) + 10",
                 0,
@@ -149,12 +149,12 @@ class TestSqlStreamToStreamJoin:
             ),
         ],
     )
-    def test_numbers(self, numbers: Feeds, condition: str, a: int, b: int) -> None:
-        """The test of the id."""
+    def test_joins_on_integer_times(self, numbers: Feeds, condition: str, a: int, b: int) -> None:
+        """The Hazelcast test named in the parameter id."""
         numbers.land(s=[(a, 0)], s2=[(b,)])
         assert numbers.sql(f"SELECT v.a, w.b FROM v JOIN w ON {condition}") == [(a, b)]
 
-    def test_a_cast_to_another_kind_of_time(self, numbers: Feeds) -> None:
+    def test_bound_cast_to_a_timestamp_on_integer_times_is_refused(self, numbers: Feeds) -> None:
         """test_joinWithUnsupportedCastsInJoinCondition: Spark compares no number with a time."""
         query = (
             "SELECT * FROM v JOIN w ON w.b BETWEEN v.a "
@@ -183,10 +183,10 @@ class TestSqlStreamToStreamJoin:
             ),
         ],
     )
-    def test_chains(
+    def test_chains_of_three_and_four_inputs(
         self, spark: SparkSession, tmp_path: Path, query: str, expected: list[Row]
     ) -> None:
-        """The test of the id."""
+        """The Hazelcast test named in the parameter id."""
         columns = {f"stream{n}": column for n, column in enumerate("abcd", 1)}
         feeds = Feeds(spark, tmp_path, **{s: f"{c} TIMESTAMP_NTZ" for s, c in columns.items()})
         for (stream, column), time in zip(columns.items(), (100, 100, 101, 102), strict=True):
@@ -194,7 +194,9 @@ class TestSqlStreamToStreamJoin:
             feeds.land(**{stream: [(time,)]})
         assert feeds.sql(query) == expected
 
-    def test_projections_above_the_join(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_projection_and_window_above_the_join(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """test_calcReordersFields and test_calcHasParent"""
         feeds = Feeds(
             spark, tmp_path, stream1="a TIMESTAMP", stream2="b TIMESTAMP, c INT, d STRING"
@@ -209,7 +211,7 @@ class TestSqlStreamToStreamJoin:
         )
         assert feeds.sql(tumbled, "tumbled") == [(0, 2, 0)]
 
-    def test_union(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_join_with_a_union(self, spark: SparkSession, tmp_path: Path) -> None:
         """test_relTreeHasUnion"""
         other = "b TIMESTAMP_NTZ, c INT, d STRING"
         feeds = Feeds(spark, tmp_path, stream1="a TIMESTAMP_NTZ", stream2=other, stream3=other)
@@ -231,8 +233,8 @@ class TestSqlStreamToStreamJoin:
         words = ("zero", "one", "one", "two")
         assert feeds.sql(query) == in_order([(a, word) for a in (0, 1) for word in words])
 
-    def test_a_stream_with_itself(self, spark: SparkSession, tmp_path: Path) -> None:
-        """The tests of the names."""
+    def test_self_joins_with_and_without_views(self, spark: SparkSession, tmp_path: Path) -> None:
+        """The Hazelcast tests named in the keys."""
         feeds = Feeds(spark, tmp_path, stream1="a TIMESTAMP")
         views(spark, s=ordered("a", "INTERVAL '0' SECONDS", "stream1"))
         feeds.land(stream1=[(42,)])
@@ -258,13 +260,13 @@ class TestSqlStreamToStreamJoin:
         }
 
     @pytest.mark.parametrize("imposed", ["left", "right"])
-    def test_no_order(self, numbers: Feeds, imposed: str) -> None:
-        """test_joinGenerators, with an order on one input; without any the join stays Spark's."""
+    def test_join_with_an_order_on_one_input_is_refused(self, numbers: Feeds, imposed: str) -> None:
+        """test_joinGenerators, with an order on one input; without one the join remains Spark's."""
         tables = "v JOIN s2" if imposed == "left" else "s2 JOIN v"
         query = f"SELECT 1 FROM {tables} ON 1 = 1"
         assert refusal(numbers.session, query) == "STREAM_JOIN.MISSING_WATERMARK"
 
-    def test_no_order_at_all(self, numbers: Feeds) -> None:
+    def test_stream_join_without_any_order_is_refused(self, numbers: Feeds) -> None:
         """test_joinGenerators"""
         plain = numbers.session.table("s2")
         with pytest.raises(AnalysisException) as refused:
@@ -275,8 +277,7 @@ class TestSqlStreamToStreamJoin:
 class TestJoinAndAggregation:
     """SqlStreamingJoinAndAggregationTest and STSJoinSlidingWindowAggregationTest
 
-    Spark counts no distinct values of a stream, so the tests with SUM(DISTINCT ...) are those
-    without it.
+    Spark has no COUNT(DISTINCT) on a stream, so the tests with SUM(DISTINCT ...) use plain SUM.
     """
 
     LEFT: ClassVar[list[Row]] = [(1, 1), (3, 3), (5, 5), (5, 7), (41, 41)]
@@ -297,23 +298,23 @@ class TestJoinAndAggregation:
 
     JOINED = "SELECT we1.end AS e, s, m FROM agg1 JOIN agg2 ON agg1.we1 = agg2.we2"
 
-    def test_tumbling_windows(self, feeds: Feeds) -> None:
+    def test_join_of_tumbling_window_aggregations(self, feeds: Feeds) -> None:
         """test_doubleStaged_tumble"""
         self.aggregated(feeds.session, 3, "'3 milliseconds'")
         feeds.land(stream1=self.LEFT, stream2=self.RIGHT)
         assert feeds.sql(self.JOINED) == [(3, 1, 2), (6, 8, 4), (9, 5, 6)]
 
-    def test_hopping_windows(self, feeds: Feeds) -> None:
+    def test_join_of_hopping_window_aggregations(self, feeds: Feeds) -> None:
         """test_doubleStaged_hop"""
         self.aggregated(feeds.session, 1, "'20 milliseconds', '10 milliseconds'")
         feeds.land(stream1=[(1, 1), (2, 2), (101, 101)], stream2=[(1, 1), (2, 2), (101, 101)])
         assert feeds.sql(self.JOINED) == [(10, 3, 2), (20, 3, 2)]
 
-    def test_an_aggregation_above_as_well(self, feeds: Feeds) -> None:
+    def test_window_aggregation_above_a_join_of_aggregations(self, feeds: Feeds) -> None:
         """STSJoinSlidingWindowAggregationTest.test
 
-        The time of a window is its last moment in Spark, so that it falls into the window before
-        the one that Hazelcast counts it in.
+        Spark uses the last moment of a window as its time. A window therefore belongs to the outer
+        window before the one in which Hazelcast counts it.
         """
         self.aggregated(feeds.session, 3, "'3 milliseconds'")
         feeds.land(stream1=[(1, 1), (3, 3), (5, 5), (7, 7), (41, 41)], stream2=self.RIGHT)

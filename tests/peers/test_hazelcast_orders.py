@@ -1,4 +1,4 @@
-"""Hazelcast's own tests of IMPOSE_ORDER and of late items."""
+"""Ported tests of Hazelcast's IMPOSE_ORDER and of late items."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class TestImposeOrder:
             ("TIMESTAMP", millis(8)),
         ],
     )
-    def test_valid_arguments(self, numbers: str, spark: SparkSession, kind: str, lag: str) -> None:
+    def test_impose_order_accepts_valid_lags(
+        self, numbers: str, spark: SparkSession, kind: str, lag: str
+    ) -> None:
         """test_validArguments"""
         stream = f"SELECT CAST(NULL AS {kind}) AS ts FROM {numbers}"
         assert spark.sql(ordered("ts", lag, stream)).isStreaming
@@ -58,10 +60,10 @@ class TestImposeOrder:
             ("TIMESTAMP", "14", "INVALID_LAG"),
         ],
     )
-    def test_invalid_arguments(
+    def test_impose_order_refuses_invalid_lags_and_types(
         self, numbers: str, spark: SparkSession, kind: str, lag: str, condition: str
     ) -> None:
-        """test_invalidArguments, and TIME, which Spark itself does not have yet"""
+        """test_invalidArguments, and the TIME type"""
         stream = f"SELECT CAST(NULL AS {kind}) AS ts FROM {numbers}"
         found = refusal(spark, ordered("ts", lag, stream))
         assert found.removeprefix("STREAM_JOIN.") == condition
@@ -71,8 +73,8 @@ class TestImposeOrder:
         Feeds(spark, tmp_path, s="n INT")
         return "s"
 
-    def test_layered_invocations(self, people: Feeds) -> None:
-        """test_layeredInvocations: refused there; here the longer lag counts."""
+    def test_nested_orders_use_the_longer_lag(self, people: Feeds) -> None:
+        """test_layeredInvocations: Hazelcast refuses; here the longer lag applies."""
         inner = ordered("ts", millis(1), "people")
         outer = ordered("ts", millis(5), inner)
         people.land(people=[(10, "a")])
@@ -85,13 +87,13 @@ class TestImposeOrder:
         assert run.total("lateRowsLeft") == 1
 
     @pytest.mark.parametrize("columns", ["", "ts, ts"])
-    def test_single_column(self, people: Feeds, columns: str) -> None:
+    def test_impose_order_refuses_zero_or_two_columns(self, people: Feeds, columns: str) -> None:
         """test_singleColumn"""
         query = f"SELECT * FROM IMPOSE_ORDER(TABLE(people), DESCRIPTOR({columns}), {millis(1)})"
         assert refusal(people.session, query) == "STREAM_JOIN.INVALID_IMPOSE_ORDER"
 
-    def test_inputs(self, people: Feeds) -> None:
-        """The tests of the names; the argument called time_col there is column here."""
+    def test_impose_order_on_filtered_and_projected_inputs(self, people: Feeds) -> None:
+        """The Hazelcast tests named in the keys; the argument time_col is named column here."""
         people.land(people=self.PEOPLE)
         arguments = {
             "test_filteredInput": "TABLE(SELECT * FROM people WHERE name != 'Alice'), "
@@ -124,10 +126,10 @@ class TestImposeOrder:
             pytest.param(5, (28, 29, 30, 30, 31), 15, 1, id="test_lateItemsDropWithAllowedLag"),
         ],
     )
-    def test_late_items(
+    def test_join_drops_rows_late_by_the_lag(
         self, people: Feeds, lag: int, before: tuple[int, ...], last: int, late: int
     ) -> None:
-        """The test of the id: it is a join that drops late rows, not the order by itself."""
+        """The Hazelcast test named in the id: the join drops late rows, not the order."""
         people.land(people=[(time, str(n)) for n, time in enumerate(before)])
         people.land(people=[(last, "Zedd")])
         order = ordered("ts", millis(lag), "people")
@@ -144,7 +146,7 @@ class TestImposeOrder:
 class TestLateItemsDrop:
     """com.hazelcast.jet.sql.impl.processors.LateItemsDropPTest"""
 
-    def test_by_one_time(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_rows_late_by_one_time_are_emitted(self, spark: SparkSession, tmp_path: Path) -> None:
         """when_noEventIsLate_, when_oneEventIsLate_ and when_fewEventsAreLate_then_dropEvents"""
         harness = Harness(spark, tmp_path, left=("t", "n"))
         harness.step(left=[("k", 0, 1), ("k", 1, 2), ("k", 2, 2)], left_watermark={"t": 3})
@@ -155,7 +157,9 @@ class TestLateItemsDrop:
         assert in_order(late) == [("k", 1, 3), ("k", 2, 2)]
         assert trace.total("lateRowsLeft") == 2
 
-    def test_by_either_time(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_row_late_by_either_of_two_times_names_the_column(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """when_bothEventsAreLateByDifferent_then_dropEvent"""
         harness = Harness(spark, tmp_path, left=("t", "u"))
         harness.step(left=[("k", 0, 1), ("k", 1, 2)], left_watermark=3)

@@ -1,4 +1,4 @@
-"""Hazelcast's own tests of the processor of its join of streams, and of its bounds."""
+"""Ported tests of Hazelcast's stream-to-stream join processor and its bounds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BAND = "l.t BETWEEN r.t - 1 AND r.t + 1"
 class TestInnerProcessor:
     """com.hazelcast.jet.sql.impl.processors.StreamToStreamJoinPInnerTest
 
-    Its tests hand the processor a map of postponed times that is the condition read backwards; what
-    is expected here follows from the condition.
+    Hazelcast's tests pass the processor a map of postponed times, the inverse of the condition. The
+    expectations here follow from the condition.
     """
 
-    def test_equal_times(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_rows_of_equal_times_match(self, spark: SparkSession, tmp_path: Path) -> None:
         """test_equalTimes_singleWmKeyPerInput and test_joinWithMultipleRowsAtOnce"""
         harness = Harness(spark, tmp_path)
         harness.step(left=[("k", 1)] * 4, right=[("k", 1)], right_watermark=0)
@@ -30,14 +30,16 @@ class TestInnerProcessor:
         assert trace.buffered(1, "left") == [("k", 1)] * 4 + [("k", 2)]
         assert trace.buffered(1, "right") == [("k", 2)]
 
-    def test_two_times_of_the_left_input(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_bound_on_one_of_two_left_times_evicts_rows(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """test_twoWmKeysOnLeft"""
         harness = Harness(spark, tmp_path, left=("t1", "t2"))
         harness.step(left=[("k", 12, 9), ("k", 12, 13)], right=[("k", 9)])
-        # there, 15 frees only what is below 15 - 4; t2 >= r.t - 1 says that 13 is over as well
+        # Hazelcast evicts only below 15 - 4 at 15. Here t2 >= r.t - 1 evicts row 13 as well.
         harness.step(right_watermark=14)
         harness.step(right_watermark=15)
-        # there, 12 frees the right row 9, which t2 = 13 may still meet: 9 >= 13 - 4
+        # Hazelcast evicts right row 9 at 12. Here t2 = 13 can still match it: 9 >= 13 - 4.
         harness.step(left_watermark={"t2": 12})
         harness.step(left=[("k", 12, 13)])
         harness.step(right=[("k", 16)], left_watermark={"t1": 13, "t2": 14})
@@ -50,7 +52,9 @@ class TestInnerProcessor:
         assert trace.out[5] == []
         assert trace.buffered(5, "right") == [("k", 16)]
 
-    def test_two_times_of_each_input(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_bounds_on_two_times_of_each_input_evict_rows(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """test_twoWmKeysOnEachInput"""
         harness = Harness(spark, tmp_path, left=("t1", "t2"), right=("t1", "t2"))
         rows = [("k", 12, 10), ("k", 12, 13)]
@@ -66,7 +70,9 @@ class TestInnerProcessor:
         assert trace.buffered(1, "right") == []
         assert trace.buffered(2, "left") == []
 
-    def test_an_additional_condition(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_additional_condition_filters_matches(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """test_joinWithAdditionalCondition"""
         harness = Harness(spark, tmp_path, left=("t", "n"))
         harness.step(right=[("k", 3)])
@@ -74,7 +80,7 @@ class TestInnerProcessor:
         trace = harness.run("inner", f"{BAND} AND l.n > 10")
         assert trace.out == [[], [("k", 2, 42, "k", 3)]]
 
-    def test_a_row_that_comes_too_late_to_be_kept(
+    def test_row_beyond_its_bounds_on_arrival_is_not_buffered(
         self, spark: SparkSession, tmp_path: Path
     ) -> None:
         """test_nonLateItemOutOfLimit"""
@@ -86,7 +92,9 @@ class TestInnerProcessor:
         assert trace.buffered(1, "right") == []
         assert trace.total("lateRowsRight") == 0
 
-    def test_a_row_that_is_not_kept_but_met(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_row_beyond_its_bounds_still_matches_buffered_rows(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """test_nonLateItemOutOfLimit_hasMatchInBuffer"""
         harness = Harness(spark, tmp_path)
         harness.step(left=[("k", 0)], left_watermark=10)
@@ -95,7 +103,7 @@ class TestInnerProcessor:
         assert trace.out == [[], [("k", 0, "k", 0)]]
         assert trace.buffered(1, "right") == []
 
-    def test_late_rows(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_late_row_is_dropped_and_counted(self, spark: SparkSession, tmp_path: Path) -> None:
         """test_dropLateItems"""
         harness = Harness(spark, tmp_path)
         harness.step(left_watermark=10, right_watermark=10)
@@ -111,7 +119,7 @@ class TestOuterProcessor:
 
     @staticmethod
     def step(harness: Harness, how: How, kept: Rows = (), other: Rows = (), wm: int = 0) -> None:
-        """Rows of the side whose rows are all kept and of the other one, and its watermark."""
+        """Rows of the preserved side and of the other side, and the watermark of the other side."""
         if how == "left":
             harness.step(left=kept, right=other, right_watermark=wm or None)
         else:
@@ -129,10 +137,10 @@ class TestOuterProcessor:
             pytest.param("l.t = r.t", id="test_rowContainsMultipleColumns"),
         ],
     )
-    def test_unmatched_rows(
+    def test_unmatched_rows_are_emitted_at_the_watermark(
         self, spark: SparkSession, tmp_path: Path, how: How, condition: str
     ) -> None:
-        """The test of the id."""
+        """The Hazelcast test named in the parameter id."""
         harness = Harness(spark, tmp_path)
         harness.step(left_watermark=1, right_watermark=1)
         self.step(harness, how, kept=[("k", 3), ("k", 4)])
@@ -141,7 +149,9 @@ class TestOuterProcessor:
         assert trace.out == [[], [], self.padded(how, ("k", 3), ("k", 4))]
         assert trace.buffered(2, how) == []
 
-    def test_rows_that_are_not_kept(self, spark: SparkSession, tmp_path: Path, how: How) -> None:
+    def test_unmatched_row_beyond_its_bounds_is_emitted_at_once(
+        self, spark: SparkSession, tmp_path: Path, how: How
+    ) -> None:
         """test_nonLateItemOutOfLimit"""
         harness = Harness(spark, tmp_path)
         self.step(harness, how, wm=10)
@@ -150,7 +160,7 @@ class TestOuterProcessor:
         assert trace.out == [[], self.padded(how, ("k", 8))]
         assert trace.buffered(1, how) == []
 
-    def test_rows_that_are_not_kept_but_met(
+    def test_preserved_row_beyond_its_bounds_matches_buffered_rows(
         self, spark: SparkSession, tmp_path: Path, how: How
     ) -> None:
         """test_nonLateItemOutOfLimit_hasMatchInBuffer"""
@@ -162,14 +172,16 @@ class TestOuterProcessor:
         assert trace.out == [[], [("k", 0, "k", 0)], self.padded(how, ("k", 1))]
         assert trace.buffered(1, how) == []
 
-    def test_a_row_already_there(self, spark: SparkSession, tmp_path: Path, how: How) -> None:
+    def test_preserved_row_matches_an_earlier_row(
+        self, spark: SparkSession, tmp_path: Path, how: How
+    ) -> None:
         """test_matchingRowAlreadyInBuffer"""
         harness = Harness(spark, tmp_path)
         self.step(harness, how, other=[("k", 42)])
         self.step(harness, how, kept=[("k", 42)])
         assert harness.run(how, "l.t = r.t").out == [[], [("k", 42, "k", 42)]]
 
-    def test_a_row_that_is_late_and_out_of_bounds(
+    def test_row_late_and_beyond_its_bounds_counts_as_late(
         self, spark: SparkSession, tmp_path: Path, how: How
     ) -> None:
         """when_offLimitAccordingToWm1_and_lateAccordingToWm2_then_handleAsLate"""
@@ -184,8 +196,10 @@ class TestOuterProcessor:
 class TestTimeBounds:
     """com.hazelcast.jet.sql.impl.opt.physical.StreamToStreamJoinPhysicalRuleTest"""
 
-    def test_forms(self, spark: SparkSession, tmp_path: Path) -> None:
-        """From `test`; the bound that is missing there is far away."""
+    def test_spellings_of_bounds_give_the_expected_limits(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
+        """From `test`; a distant bound replaces the missing one."""
         forms = {
             "l.t >= r.t": {"left": 100, "right": 1100},
             "l.t <= r.t + 10": {"left": 1100, "right": 110},

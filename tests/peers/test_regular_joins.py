@@ -1,7 +1,7 @@
-"""What peers test of their joins of tables that change: Flink's regular join, views, KTables.
+"""Peers' tests of joins on changing tables: Flink's regular join, views, KTables.
 
-Their statements, on rows of our own. What is expected of each is Spark's join of the tables as they
-are, after every batch. All statements are one query.
+Their statements on our own rows. The expectation is Spark's join of the tables after every batch.
+All statements run as one query.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ADDED = ("insert", "update_postimage")
 
 HINT = "/*+ STREAM_JOIN(mode => 'changelog') */"
 
-# a and b have a key, m and n are told apart by all columns, of e rows only come; ~ is the kind
+# a and b have a key, rows of m and n are identified by all columns, e is append-only; ~ is the kind
 STATEMENTS = {
     # Flink: JoinITCase
     "DependentConditionDerivationInnerJoin": (
@@ -67,16 +67,16 @@ STATEMENTS = {
         "JOIN m ON m.k = a.k AND a.v >= m.v LEFT JOIN e ON e.k = a.k AND e.v = b.v"
     ),
     # Materialize: joins.slt
-    "scalars in sub-queries": (
+    "scalars in subqueries": (
         "SELECT a.id ~ FROM a WHERE a.v IN "
         "(SELECT b.v + 1 FROM b WHERE b.v IN (SELECT m.v + 1 FROM m))"
     ),
-    "an outer join in a sub-query": (
+    "outer join in a subquery": (
         "SELECT n.k, n.v ~ FROM n WHERE EXISTS "
         "(SELECT 1 FROM a LEFT JOIN b ON a.id = b.id WHERE a.v = n.v AND b.id IS NULL)"
     ),
     # RisingWave: stack_overflow_17342.slt
-    "FULL OUTER JOIN USING, in a row": (
+    "consecutive FULL OUTER JOIN USING": (
         "SELECT k ~ FROM m FULL JOIN n USING (k) FULL JOIN e USING (k)"
     ),
     # ksqlDB: fk-n-way-join.json
@@ -97,19 +97,19 @@ STATEMENTS = {
         "LEFT JOIN (SELECT k FROM e WHERE v > 1 GROUP BY k) g ON a.k = g.k "
         "WHERE f.k IS NOT NULL AND g.k IS NULL"
     ),
-    # what they have unions for
-    "shards of a table": (
+    # statements for which the peers use unions
+    "union of two changelogs": (
         "SELECT u.id, n.v ~ FROM (SELECT id, k ~ FROM a UNION ALL SELECT id, k ~ FROM b) u "
         "LEFT JOIN n ON u.k = n.k"
     ),
-    "rows that only come, by rows that change": (
+    "append-only input by a changelog": (
         "SELECT e.v, e.w ~ FROM e WHERE NOT EXISTS (SELECT 1 FROM a WHERE a.k = e.k)"
     ),
 }
 
 
 class Tables:
-    """Tables that change, as files of their changes, and what they are after each batch."""
+    """Changing tables, as files of changes, and their contents after each batch."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -148,7 +148,7 @@ class Tables:
         file = self.folder / name / f"{batch}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        # files are taken in by their age
+        # The source reads files by modification time.
         os.utime(file, (batch, batch))
 
     def as_streams(self, session: SparkSession) -> None:
@@ -176,7 +176,7 @@ class Tables:
 
 
 def results(session: SparkSession) -> DataFrame:
-    """The rows of all statements, with the name of each and as many columns."""
+    """The rows of all statements, with the name of the statement and the same number of columns."""
 
     def one(name: str) -> DataFrame:
         kind, text = ", _change_type", STATEMENTS[name]
@@ -196,7 +196,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def run(session: SparkSession, checkpoint: Path) -> dict[int, Rows]:
-    """What comes out, batch by batch."""
+    """The output, batch by batch."""
     batches: dict[int, Rows] = {}
 
     def keep(batch: DataFrame, number: int) -> None:
@@ -210,7 +210,7 @@ def run(session: SparkSession, checkpoint: Path) -> dict[int, Rows]:
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Rows, Rows]]:
-    """Of each batch the changes that came, and the rows that there should be after it."""
+    """The emitted changes and the expected rows of each batch."""
     folder = tmp_path_factory.mktemp("tables")
     tables = Tables(folder)
     session = spark.newSession()
@@ -218,7 +218,7 @@ def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list
     session.conf.set("spark.sql.adaptive.enabled", "false")
     tables.as_streams(session)
     batches = run(session, folder / "checkpoint")
-    # of small tables compiling is most of the work
+    # For small tables, compilation is most of the work.
     session.conf.set("spark.sql.codegen.wholeStage", "false")
     expected: list[Rows] = []
     for batch in range(BATCHES):
@@ -228,7 +228,7 @@ def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_changes_add_up_to_the_join_of_the_tables(
+def test_applied_changes_equal_the_join_of_the_tables(
     name: str, found: list[tuple[Rows, Rows]]
 ) -> None:
     table: Counter[Any] = Counter()
@@ -236,9 +236,9 @@ def test_changes_add_up_to_the_join_of_the_tables(
         of_statement = [(tuple(row), kind) for who, *row, kind in changes if who == name]
         came = Counter(row for row, kind in of_statement if kind in ADDED)
         went = Counter(row for row, kind in of_statement if kind not in ADDED)
-        assert not came & went, "taken back and given"
+        assert not came & went, "a batch inserts and deletes the same row"
         table.update(came)
         table.subtract(went)
         table = Counter({row: n for row, n in table.items() if n})
         assert table == Counter(tuple(row) for who, *row in rows if who == name)
-    assert table, "nothing is left to compare"
+    assert table, "no rows to compare"

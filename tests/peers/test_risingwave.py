@@ -1,7 +1,7 @@
-"""RisingWave's own tests of joins whose state is cleaned by watermarks.
+"""Ported tests of RisingWave's joins with watermark state cleaning.
 
-They show a materialized view, in which an unmatched row stands until it is matched. Here it comes
-out once, when nothing can match it any more.
+RisingWave shows a materialized view, in which an unmatched row remains until it matches. Here it
+is emitted once, when nothing can match it any more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COLUMNS = "id INT, ts TIMESTAMP"
 
 
 def feeds(session: SparkSession, folder: Path, *inserts: tuple[str, int, int]) -> Feeds:
-    """Two streams; each insert, of a row with an id and a second, is a batch."""
+    """Two streams; each insert is one batch, a row with an id and a time in seconds."""
     feeds = Feeds(session, folder, a=COLUMNS, b=COLUMNS)
     for name, number, second in inserts:
         feeds.land(**{name: [(number, second * SECOND)]})
@@ -37,7 +37,7 @@ def joined(feeds: Feeds, how: How, on: str, retention: str | None = None) -> Run
 
 
 def kept(run: Run, batch: int) -> dict[str, list[int]]:
-    """The ids that wait after a batch, by side."""
+    """The ids that are buffered after a batch, by side."""
     found: dict[str, list[int]] = {"left": [], "right": []}
     for row in pending(run.checkpoint, batch_id=batch).select("side", "row").collect():
         found[row.side].append(json.loads(row.row)["id"])
@@ -51,10 +51,10 @@ def came(run: Run) -> list[list[Row]]:
 ONE_INEQUALITY = [("a", 1, 10), ("b", 1, 5), ("a", 2, 30), ("b", 2, 25), ("a", 3, 50), ("b", 3, 45)]
 
 
-def test_one_inequality(spark: SparkSession, tmp_path: Path) -> None:
-    """interval_join.slt.part, test 1: rows of the right input stay for ever there.
+def test_one_inequality_requires_a_retention(spark: SparkSession, tmp_path: Path) -> None:
+    """interval_join.slt.part, test 1: RisingWave stores rows of the right input for ever.
 
-    Here the join wants a limit, and frees left rows at the same watermarks.
+    Here the join requires a limit, and evicts left rows at the same watermarks.
     """
     streams = feeds(spark, tmp_path, *ONE_INEQUALITY)
     on = "a.id = b.id AND a.ts >= b.ts"
@@ -69,7 +69,7 @@ def test_one_inequality(spark: SparkSession, tmp_path: Path) -> None:
     assert kept(run, 5) == {"left": [3], "right": [1, 2, 3]}
 
 
-def test_between(spark: SparkSession, tmp_path: Path) -> None:
+def test_left_join_with_between_evicts_at_watermarks(spark: SparkSession, tmp_path: Path) -> None:
     """interval_join.slt.part, test 2"""
     streams = feeds(
         spark,
@@ -90,7 +90,7 @@ def test_between(spark: SparkSession, tmp_path: Path) -> None:
     assert came(run) == [
         [],
         [(1, 8, 1, 5)],
-        [],  # (2, NULL) stands there already
+        [],  # RisingWave already shows (2, NULL)
         [],
         [(2, 25, None, None), (3, 60, 3, 55)],
         [],
@@ -98,13 +98,13 @@ def test_between(spark: SparkSession, tmp_path: Path) -> None:
         [],
         [(4, 80, 4, 75)],
     ]
-    # 54 is below 60 - 5
+    # 54 is below the watermark 60 - 5.
     assert run.total("lateRowsLeft") == 1
     assert kept(run, 4) == {"left": [3], "right": [3]}
     assert kept(run, 8) == {"left": [4], "right": [4]}
 
 
-def test_equality_of_times(spark: SparkSession, tmp_path: Path) -> None:
+def test_left_join_on_equal_times_evicts_at_watermarks(spark: SparkSession, tmp_path: Path) -> None:
     """hash_join_watermark.slt.part"""
     streams = feeds(
         spark,

@@ -1,6 +1,6 @@
-"""Spark's own tests of joins among other stateful operators.
+"""Ported tests of Spark's joins combined with other stateful operators.
 
-Those of the join by itself run in the JVM (tests/peers/spark-join-suites.md).
+Those of the join operator run in the JVM (tests/peers/spark-join-suites.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def replaced(spark: SparkSession) -> Iterator[None]:
 
 
 def operators(run: Run) -> list[str]:
-    """From the last one to the first."""
+    """The stateful operators, from the top down."""
     return [each["operatorName"] for each in run.progress[max(run.progress)]["stateOperators"]]
 
 
@@ -56,7 +56,9 @@ class TestMultiStatefulOperators:
         window = F.window(time, length)
         return joined.groupBy(window.alias("w")).agg(F.count("*")).select("w.start", "count(1)")
 
-    def test_window_aggregation(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_window_aggregation_above_a_join_on_equal_times(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """From "join -> window agg, append mode"."""
         feeds = Feeds(spark, tmp_path, input1="value1 INT", input2="start INT, end INT")
         joined = self.numbers(feeds).join(
@@ -67,16 +69,18 @@ class TestMultiStatefulOperators:
         assert feeds.run(self.counted(joined)).rows() == []
         feeds.land(input1=[(5,)], input2=[(5, 5)])
         assert feeds.run(self.counted(joined)).rows() == []
-        # a row at the watermark is not late here, so the window has to wait for the next one
+        # A row at the watermark is not late here, so the window waits for the next row.
         feeds.land(input1=[(6,)], input2=[(6, 6)])
         run = feeds.run(self.counted(joined))
         assert run.rows() == [(0, 4)]
         assert operators(run) == ["stateStoreSave", "streamJoin"]
 
-    def test_a_range_of_times(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_window_aggregation_above_a_range_join(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """From "join on time interval -> window agg, append mode, should fail".
 
-        Spark's watermark would be wrong above its own join; above this one it is held back.
+        Above Spark's join, its watermark would be wrong. Above this join, the watermark is delayed.
         """
         feeds = Feeds(spark, tmp_path, input1="value1 INT", input2="start INT, end INT")
         on = F.expr(
@@ -90,7 +94,9 @@ class TestMultiStatefulOperators:
         assert run.rows() == [(0, 4)]
         assert operators(run) == ["stateStoreSave", "streamJoin"]
 
-    def test_a_range_of_other_columns(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_range_join_on_columns_without_watermark_remains_sparks(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """From "join with range join on non-time intervals -> window agg, ..., shouldn't fail"."""
         feeds = Feeds(spark, tmp_path, input1="value1 INT", input2="start INT, end INT")
         on = F.expr("v1 >= start2 AND v1 < eventTime2End AND eventTime1 = start2")
@@ -99,10 +105,12 @@ class TestMultiStatefulOperators:
         run = Run(self.counted(joined), tmp_path / "checkpoint")
         run.step()
         assert run.rows() == []
-        # no watermark of the right input frees a left row
+        # No watermark of the right input can evict a left row.
         assert operators(run) == ["stateStoreSave", "symmetricHashJoin"]
 
-    def test_outer_join_by_an_interval(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_window_aggregation_above_a_left_interval_join(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
         """From "stream-stream time interval left outer join -> aggregation, append mode"."""
         columns = "eventTime TIMESTAMP, id STRING, comment STRING"
         feeds = Feeds(spark, tmp_path, input1=columns, input2=columns)
@@ -139,12 +147,12 @@ class TestMultiStatefulOperators:
         assert run.rows() == [(third, 1)]
         assert operators(run) == ["stateStoreSave", "streamJoin"]
 
-    def test_outer_join_by_a_condition_on_one_side(
+    def test_left_join_with_one_inequality_requires_a_retention(
         self, spark: SparkSession, tmp_path: Path
     ) -> None:
         """From "stream-stream time interval left outer join (left side condition) -> ..." there.
 
-        Right rows stay for ever in Spark, so the limit has to be written here.
+        Spark stores right rows for ever. Here the query must state a limit.
         """
         columns = "id INT, ts TIMESTAMP"
         feeds = Feeds(spark, tmp_path, input1=columns, input2=columns)
