@@ -1,4 +1,4 @@
-"""What a Spark Connect session does with streamjoin, in a process of its own; prints JSON."""
+"""Uses streamjoin in a Spark Connect session, in a separate process; prints JSON."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def main(folder: Path) -> None:
 
 
 def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
-    """Rows that come and go, each way to declare them, joined and netted."""
+    """Declare changelogs in each way, join them and convert them to upserts."""
     (folder / "people").mkdir()
     (folder / "calls").mkdir()
     row = "id INT, seq INT, name STRING, gone BOOLEAN"
@@ -129,7 +129,7 @@ def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
         calls, key=["call"], op="kind", op_mapping={"=new": "insert", "old": "delete"}
     ).alias("c")
     joined = stream_join(called, known, "c.id = p.id", "left", state_ttl={"right": "30 days"})
-    # names for all columns, which are those of the result
+    # renames all columns of the result
     named = joined.toDF("call", "caller", "id", "seq", "name", "gone", *CHANGES)
     netted = streamjoin.to_upserts(named.select("call", "name", "_change_type"), "call")
     query = (
@@ -171,7 +171,7 @@ def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
 
 
 def merge(spark: SparkSession, netted: DataFrame, folder: Path) -> str:
-    """A function of Python's that has each batch, in a process of the server's."""
+    """A foreachBatch function, which runs in a Python process of the server."""
     table = str(folder / "merged")
 
     def write(batch: DataFrame, number: int) -> None:
@@ -184,7 +184,7 @@ def merge(spark: SparkSession, netted: DataFrame, folder: Path) -> str:
 
 
 def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, Any]:
-    """What a client sees of the state: by folder, by query, and in SQL."""
+    """Read the state as a client does: by folder, by query, and in SQL."""
     checkpoint = str(folder / "out-checkpoint")
     out = joined.writeStream.format("noop").option("checkpointLocation", checkpoint).start()
     out.processAllAvailable()
@@ -206,7 +206,7 @@ def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, A
 
 
 def forgotten(joined: DataFrame) -> str:
-    """What the doctor says of a query that has ended, and had no checkpointLocation."""
+    """Run the doctor on an ended query without a checkpointLocation."""
     query = joined.where("uuid() = 'none'").writeStream.format("noop").trigger(availableNow=True)
     ended = query.start()
     ended.awaitTermination()

@@ -1,4 +1,4 @@
-"""Settings are added to what is there, wherever it comes from, and never twice."""
+"""`configure` and `conf` add settings to existing ones, from any source, and never twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRINT_SETTINGS = f"""
 """
 
 
-def test_builder_options_are_kept() -> None:
+def test_configure_keeps_builder_options() -> None:
     builder = (
         SparkSession.builder.config("spark.jars", "/a.jar, /b.jar")
         .config("spark.sql.extensions", "x.One")
@@ -38,13 +38,13 @@ def test_builder_options_are_kept() -> None:
     }
 
 
-def test_configure_twice_is_configure_once() -> None:
+def test_configure_is_idempotent() -> None:
     builder = SparkSession.builder.config("spark.jars", "/a.jar")
     once = dict(streamjoin.configure(builder)._options)
     assert streamjoin.configure(builder)._options == once
 
 
-def test_conf_without_base_is_what_loads_it_and_who_writes_checkpoints() -> None:
+def test_conf_sets_jar_extension_and_checkpoint_file_manager() -> None:
     assert streamjoin.conf() == {
         "spark.jars": streamjoin.jar_path(),
         "spark.sql.extensions": EXTENSION,
@@ -53,20 +53,20 @@ def test_conf_without_base_is_what_loads_it_and_who_writes_checkpoints() -> None
 
 
 @pytest.mark.parametrize("key", [FILES_KEY, f"spark.hadoop.{FILES_KEY}"])
-def test_who_writes_checkpoints_is_left_to_whoever_chose(key: str) -> None:
+def test_conf_keeps_a_chosen_checkpoint_file_manager(key: str) -> None:
     settings = streamjoin.conf({key: "x.Files"})
     assert settings[key] == "x.Files"
     assert {name for name in settings if name.endswith(FILES_KEY)} == {key}
 
 
-def test_a_server_that_runs_is_left_as_it_is() -> None:
-    """It takes up no extension any more: PySpark would warn that it failed to set one."""
+def test_configure_leaves_a_builder_of_a_running_server_unchanged() -> None:
+    """A running server accepts no extension: PySpark would warn that it cannot set one."""
     builder = SparkSession.builder.remote("sc://localhost:15002")
     before = dict(builder._options)
     assert streamjoin.configure(builder)._options == before
 
 
-def test_conf_adds_to_base_and_leaves_it_alone() -> None:
+def test_conf_extends_a_copy_of_base() -> None:
     base = {"spark.jars": "/a.jar", "spark.app.name": "x"}
     assert streamjoin.conf(base) == {
         "spark.jars": f"/a.jar,{streamjoin.jar_path()}",
@@ -77,12 +77,12 @@ def test_conf_adds_to_base_and_leaves_it_alone() -> None:
     assert base == {"spark.jars": "/a.jar", "spark.app.name": "x"}
 
 
-def test_same_jar_in_another_folder_is_not_added_again() -> None:
+def test_conf_does_not_add_the_same_jar_from_another_folder() -> None:
     shipped = f"hdfs://cluster/lib/{Path(streamjoin.jar_path()).name}"
     assert streamjoin.conf({"spark.jars": shipped})["spark.jars"] == shipped
 
 
-def test_submit_args_are_added_to() -> None:
+def test_configure_extends_settings_of_submit_args() -> None:
     printed = run_python(
         PRINT_SETTINGS,
         PYSPARK_SUBMIT_ARGS="--jars /a.jar --conf spark.sql.extensions=x.One pyspark-shell",
@@ -90,7 +90,7 @@ def test_submit_args_are_added_to() -> None:
     assert printed == f"/a.jar,{streamjoin.jar_path()} x.One,{EXTENSION} {FILES}"
 
 
-def test_defaults_file_is_added_to(tmp_path: Path) -> None:
+def test_configure_extends_settings_of_spark_defaults(tmp_path: Path) -> None:
     defaults = "# spark.jars /no.jar\nspark.jars   /a.jar\nspark.sql.extensions=x.One\n"
     (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
     printed = run_python(PRINT_SETTINGS, SPARK_CONF_DIR=str(tmp_path))
@@ -111,8 +111,8 @@ def test_defaults_file_is_added_to(tmp_path: Path) -> None:
         ("--driver-memory 2g pyspark-shell", "--driver-memory 2g pyspark-shell"),
     ],
 )
-def test_submit_args_with_jars_get_the_jar(given: str, put: str) -> None:
-    """They replace `spark.jars` of a builder."""
+def test_configure_adds_the_jar_to_jars_of_submit_args(given: str, put: str) -> None:
+    """PySpark prefers them to `spark.jars` of a builder."""
     jar = streamjoin.jar_path()
     names = {"jar": jar, "name": Path(jar).name}
     configured = """
@@ -128,7 +128,7 @@ def test_submit_args_with_jars_get_the_jar(given: str, put: str) -> None:
 
 
 @pytest.mark.parametrize("option", ["--jars ", "--conf spark.jars="])
-def test_a_session_beside_other_jars_of_submit_args(tmp_path: Path, option: str) -> None:
+def test_session_loads_the_jar_and_other_jars_of_submit_args(tmp_path: Path, option: str) -> None:
     with zipfile.ZipFile(tmp_path / "other.jar", "w") as other:
         other.writestr("other.txt", "of another jar")
     printed = run_python(

@@ -1,4 +1,4 @@
-"""Spark Connect: the same methods, by hints; one session for all of it."""
+"""Spark Connect: the methods work through hints; all tests read the results of one session."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_rows_late_ones_among_them(seen: dict[str, Any]) -> None:
+def test_connect_join_emits_matched_and_late_rows(seen: dict[str, Any]) -> None:
     assert seen["columns"] == ["id", "ot", "id", "dt", "late"]
     assert sorted(seen["rows"]) == [[1, None], [2, None], [3, "left"]]
 
 
-def test_conditions_of_every_kind(seen: dict[str, Any]) -> None:
+def test_connect_accepts_every_kind_of_condition(seen: dict[str, Any]) -> None:
     assert seen["by_columns"] == ["id", "ot", "id", "dt"]
     assert seen["by_names"] == ["id", "ot", "dt", "late"]
     assert seen["as_of"] == ["id", "ot", "dt"]
@@ -40,23 +40,23 @@ def test_conditions_of_every_kind(seen: dict[str, Any]) -> None:
     assert seen["sql"] == ["id", "ot", "id", "dt", "late"]
 
 
-def test_orders_and_how_far_they_reach(seen: dict[str, Any]) -> None:
+def test_connect_sends_order_by_and_order_scope(seen: dict[str, Any]) -> None:
     by_rowtime, by_both, in_partitions = seen["ordered"]
     assert "StreamOrder by the later of o.ot and d.dt" in by_rowtime
     assert "StreamOrder by d.dt, o.ot" in by_both
-    # an order within partitions does not ask what the joins below hold
+    # An order within partitions does not depend on rows buffered below.
     earlier = ", or sooner if the joins below buffer no earlier row"
     sooner = [earlier in text for text in seen["ordered"]]
     assert sooner == [True, True, False]
     assert "StreamOrder by d.dt; in each partition" in in_partitions
 
 
-def test_what_is_refused_and_explained(seen: dict[str, Any]) -> None:
+def test_connect_returns_refusals_and_explain(seen: dict[str, Any]) -> None:
     assert "STREAM_JOIN.UNBOUNDED_STATE" in seen["missing"]
     assert "StreamJoin LEFT OUTER" in seen["explained"]
 
 
-def test_changes(seen: dict[str, Any]) -> None:
+def test_connect_declares_joins_and_writes_changelogs(seen: dict[str, Any]) -> None:
     changes = seen["changes"]
     assert changes["rows"] == [[7, "Ada", "insert"]]
     row = ["id", "seq", "name", "gone"]
@@ -72,7 +72,7 @@ def test_changes(seen: dict[str, Any]) -> None:
     assert (changes["using"], changes["exists"]) == (["id"], [*row, told[0]])
 
 
-def test_what_waits(seen: dict[str, Any]) -> None:
+def test_connect_supports_pending_and_doctor(seen: dict[str, Any]) -> None:
     waiting = seen["pending"]
     assert waiting["by_folder"] == [["left", 1], ["right", 1]]
     assert (waiting["by_query"], waiting["sql"]) == ([2], 1)
@@ -81,7 +81,7 @@ def test_what_waits(seen: dict[str, Any]) -> None:
     assert "Nothing is wrong: no row is stored by its last report. To inspect the rows, " in ended
     assert "call streamjoin.doctor with the folder of the" in ended
     assert "The state contains no problem" in folder
-    # its plan is left, and tells the filter above the join and the aliases of the inputs
+    # The plan remains, with the filter above the join and the aliases of the inputs.
     assert "none has reached the sink" in waiting["forgotten"]
     assert "Filter (uuid(" in waiting["forgotten"]
     assert "STREAM_JOIN_STATE.NOT_FOUND" in waiting["missing"]
@@ -89,15 +89,15 @@ def test_what_waits(seen: dict[str, Any]) -> None:
 
 
 @pytest.mark.thorough
-def test_tests_of_joins_pass_there_too() -> None:
-    """Some of those that are marked; `pytest --connect` runs all of them."""
+def test_marked_tests_pass_on_connect() -> None:
+    """One of the marked files; `pytest --connect` runs all of them."""
     some = ROOT / "tests" / "eventtime" / "test_same_batch.py"
     printed = run([sys.executable, "-m", "pytest", "-q", "--connect", str(some)])
     assert " passed" in printed
     assert "deselected" not in printed
 
 
-def test_import_needs_no_py4j() -> None:
+def test_import_works_without_py4j() -> None:
     printed = run_python(
         """
         import sys
@@ -113,7 +113,7 @@ def test_import_needs_no_py4j() -> None:
 
 
 class Server:
-    """As much of a session as is asked before a hint is sent."""
+    """The part of a session that is used before a hint is sent."""
 
     version = "4.2.0"
 
@@ -125,7 +125,7 @@ class Server:
         return self.spark.sql(query.replace("streamjoin_version()", self.query))
 
 
-def test_a_session_is_asked_once_and_a_server_without_the_jar_is_refused(
+def test_server_jar_is_checked_once_and_missing_or_other_jars_refused(
     spark: SparkSession,
 ) -> None:
     good = Server(spark, "streamjoin_version()")

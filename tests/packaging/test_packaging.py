@@ -1,4 +1,4 @@
-"""The wheel, and that it is the wheel that is tested."""
+"""The wheel, and that the tests use it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.processes import run
 ROOT = Path(__file__).parents[2]
 
 
-def test_wheel_holds_a_jar_of_its_own_version_for_each_spark() -> None:
+def test_wheel_contains_one_jar_per_spark_version() -> None:
     (wheel,) = (ROOT / "dist").glob("*.whl")
     with ZipFile(wheel) as contents:
         names = contents.namelist()
@@ -32,24 +32,24 @@ def test_wheel_holds_a_jar_of_its_own_version_for_each_spark() -> None:
     assert "streamjoin/py.typed" in names
 
 
-def test_version_is_that_of_version_sbt() -> None:
+def test_package_version_equals_version_sbt() -> None:
     stated = re.search(r'version := "(.+)"', (ROOT / "version.sbt").read_text(encoding="utf-8"))
     assert stated is not None
     assert streamjoin.__version__ == stated[1]
 
 
-def test_installed_package_is_tested_not_the_sources() -> None:
+def test_tests_use_the_installed_package() -> None:
     assert ROOT / "python" not in Path(streamjoin.__file__).parents
 
 
-def test_no_pyspark_is_installed_in_the_place_of_another() -> None:
+def test_pyspark_is_an_optional_dependency() -> None:
     asked = metadata.requires("pyspark-streamjoin")
     assert asked == ["pyspark<4.4,>=4.0.1; extra == 'spark'"]
 
 
 @pytest.mark.parametrize("archive", [False, True])
-def test_it_is_imported_where_nothing_installed_it(tmp_path: Path, archive: bool) -> None:
-    """From a folder on PYTHONPATH, and from an archive as `--py-files` takes it."""
+def test_package_is_importable_from_a_folder_or_an_archive(tmp_path: Path, archive: bool) -> None:
+    """From a folder on PYTHONPATH, and from an archive as for `--py-files`."""
     package = Path(streamjoin.__file__).parent
     path = tmp_path / ("package.zip" if archive else "package")
     if archive:
@@ -77,13 +77,13 @@ def test_it_is_imported_where_nothing_installed_it(tmp_path: Path, archive: bool
     assert ("imported from an archive" in jar) is archive
 
 
-def test_module_prints_the_path_of_the_jar() -> None:
+def test_jar_module_prints_the_path_of_the_jar() -> None:
     printed = run([sys.executable, "-m", "streamjoin.jar"])
     assert printed == streamjoin.jar_path()
     assert Path(printed).is_file()
 
 
-def test_wheel_says_what_it_is_and_under_which_licence() -> None:
+def test_wheel_has_metadata_and_licence_files() -> None:
     (wheel,) = (ROOT / "dist").glob("*.whl")
     with ZipFile(wheel) as contents:
         (name,) = (n for n in contents.namelist() if n.endswith(".dist-info/METADATA"))

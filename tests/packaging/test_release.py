@@ -1,4 +1,4 @@
-"""What ``make release`` looks at before it says that a release is ready, on made-up ones."""
+"""The checks of ``make release``, on fabricated releases."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_ready(built: Path) -> None:
+def test_complete_release_has_no_problems(built: Path) -> None:
     assert list(release.problems(built)) == []
     with ZipFile(release.bundle(built, key=None)) as archive:
         names = [name.rpartition("/")[2] for name in archive.namelist()]
@@ -65,7 +65,9 @@ def test_ready(built: Path) -> None:
         ("CHANGELOG.md", "## 1.2.3", "## Unreleased", "not with the changes of 1.2.3"),
     ],
 )
-def test_not_ready(built: Path, file: str, was: str, is_now: str, said: str) -> None:
+def test_snapshot_version_or_missing_changelog_is_reported(
+    built: Path, file: str, was: str, is_now: str, said: str
+) -> None:
     found = (built / file).read_text()
     (built / file).write_text(found.replace(was, is_now))
     assert said in next(release.problems(built))
@@ -79,14 +81,14 @@ def test_not_ready(built: Path, file: str, was: str, is_now: str, said: str) -> 
         ("<scope>provided</scope>", "", "that users would get: spark-sql_2.13"),
     ],
 )
-def test_a_pom_that_is_not_taken(built: Path, was: str, is_now: str, said: str) -> None:
+def test_invalid_pom_is_reported(built: Path, was: str, is_now: str, said: str) -> None:
     [pom] = release.artifacts(built, ARTIFACT).glob("*.pom")
     pom.write_text(POM.replace(was, is_now))
     [problem] = release.problems(built)
     assert said in problem
 
 
-def test_the_wheel_and_maven_have_the_same_jar(built: Path) -> None:
+def test_different_jars_in_wheel_and_maven_are_reported(built: Path) -> None:
     jar = release.artifacts(built, ARTIFACT) / "streamjoin-spark-4.2_2.13-1.2.3.jar"
     with ZipFile(jar, "a") as contents:
         contents.writestr("More.class", "")
@@ -95,7 +97,7 @@ def test_the_wheel_and_maven_have_the_same_jar(built: Path) -> None:
     ]
 
 
-def test_what_was_not_published(built: Path) -> None:
+def test_missing_artifact_is_reported(built: Path) -> None:
     [javadoc] = release.artifacts(built, ARTIFACT).glob("*-javadoc.jar")
     javadoc.unlink()
     [problem] = release.problems(built)

@@ -1,4 +1,4 @@
-"""The files that the host of the repository and pre-commit read name what exists."""
+"""Files for the repository host and for pre-commit refer only to things that exist."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def matrix() -> list[dict[str, str]]:
     return cells
 
 
-def test_workflows_run_targets_that_exist() -> None:
+def test_workflows_run_existing_make_targets() -> None:
     made = [
         target
         for workflow in WORKFLOWS
@@ -41,14 +41,14 @@ def test_workflows_run_targets_that_exist() -> None:
     assert set(made) <= targets()
 
 
-def test_the_matrix_has_each_python_of_the_package() -> None:
+def test_workflow_matrix_covers_each_supported_python() -> None:
     project = (ROOT / "python" / "pyproject.toml").read_text(encoding="utf-8")
     classified = re.findall(r"Programming Language :: Python :: (3\.\d+)", project)
     assert sorted({cell["python"] for cell in matrix()}) == sorted(classified)
     assert {cell["java"] for cell in matrix()} == {"17", "21"}
 
 
-def test_hooks_of_pre_commit_run_tools_of_the_project() -> None:
+def test_pre_commit_hooks_run_tools_of_the_project() -> None:
     (local,) = read(ROOT / ".pre-commit-config.yaml")["repos"]
     assert local["repo"] == "local"
     required = (ROOT / "python" / "requirements-dev.txt").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_hooks_of_pre_commit_run_tools_of_the_project() -> None:
             assert (ROOT / tool).is_file()
 
 
-def test_owners_are_of_paths_that_exist() -> None:
+def test_codeowners_paths_exist() -> None:
     lines = (ROOT / ".github" / "CODEOWNERS").read_text(encoding="utf-8").splitlines()
     paths = [line.split()[0] for line in lines if line and not line.startswith("#")]
     assert "*" in paths

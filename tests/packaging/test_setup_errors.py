@@ -1,4 +1,4 @@
-"""What is wrong with a set-up is said, with the line that puts it right."""
+"""Errors of a wrong set-up include the line that corrects it."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ CONFIGURE_LINE = "spark = streamjoin.configure(SparkSession.builder).getOrCreate
 SUBMIT_LINE = "--jars $(python -m streamjoin.jar)"
 
 
-def test_missing_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_jar_is_reported_with_a_reinstall_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("streamjoin._jar._JARS", tmp_path)
     with pytest.raises(streamjoin.SetupError, match="pip install --force-reinstall") as caught:
         streamjoin.conf()
     assert isinstance(caught.value, RuntimeError)
 
 
-def test_an_archive_has_no_jar_that_can_be_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_jar_inside_an_archive_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamjoin._jar._JARS", tmp_path / "a.zip" / "streamjoin" / "jars")
     with pytest.raises(streamjoin.SetupError, match=r"archive, .*a\.zip,"):
         streamjoin.jar_path()
 
 
-def test_jar_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jar_of_another_version_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("streamjoin._jar._JARS", tmp_path)
     (tmp_path / "streamjoin-spark-4.2_2.13-0.0.1.jar").touch()
     with pytest.raises(
@@ -41,13 +43,13 @@ def test_jar_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("version", ["3.5.7", "4.0.0", "4.4.0"])
-def test_other_pyspark_is_refused(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_pyspark_is_refused(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", version)
     with pytest.raises(streamjoin.SetupError, match=rf"4\.1, 4\.2 or 4\.3; .* is {version}"):
         streamjoin.conf()
 
 
-def test_import_beside_a_pyspark_that_lacks_what_is_needed() -> None:
+def test_import_with_an_old_pyspark_is_refused() -> None:
     printed = run_python(
         """
         import pyspark, pyspark.sql, pyspark.util
@@ -64,7 +66,7 @@ def test_import_beside_a_pyspark_that_lacks_what_is_needed() -> None:
     assert 'pip install "pyspark>=4.0.1,<4.4"' in printed
 
 
-def test_import_without_a_pyspark() -> None:
+def test_import_without_pyspark_is_refused() -> None:
     printed = run_python(
         """
         import sys
@@ -86,7 +88,7 @@ def test_import_without_a_pyspark() -> None:
 
 
 @pytest.mark.parametrize("version", ["4.0.1", "4.1.0", "4.2.1", "4.3.0.dev1"])
-def test_supported_pyspark_is_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_supported_pyspark_is_accepted(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", version)
     assert streamjoin.conf()
 
@@ -95,7 +97,7 @@ def test_supported_pyspark_is_taken(version: str, monkeypatch: pytest.MonkeyPatc
     ("version", "refused"),
     [("11.0.2", True), ("1.8.0_392", True), ("17.0.9", False), ("21", False)],
 )
-def test_java_that_is_too_old(
+def test_java_below_17_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, refused: bool
 ) -> None:
     (tmp_path / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
@@ -107,7 +109,9 @@ def test_java_that_is_too_old(
         require_java()
 
 
-def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_java_is_refused_unless_spark_env_may_set_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(streamjoin.SetupError, match="Java is not installed: no `java` on PATH"):
@@ -117,7 +121,7 @@ def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     require_java()
 
 
-def test_session_without_the_jar() -> None:
+def test_session_without_the_jar_is_refused() -> None:
     printed = run_python(
         """
         import streamjoin
@@ -145,7 +149,7 @@ def test_session_without_the_jar() -> None:
     assert "restart the Python process" in after_it
 
 
-def test_spark_submit_with_the_jar(tmp_path: Path) -> None:
+def test_spark_submit_with_the_jar_imposes_an_order(tmp_path: Path) -> None:
     script = tmp_path / "job.py"
     script.write_text(
         "import streamjoin\n"

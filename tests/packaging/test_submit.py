@@ -1,4 +1,4 @@
-"""The jar by `spark-submit --jars`, executors of their own, and other versions of Spark."""
+"""The jar by `spark-submit --jars`, with separate executors, and on other Spark versions."""
 
 from __future__ import annotations
 
@@ -41,18 +41,20 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return result(printed)
 
 
-def test_spark_submit_with_the_jar(submitted: list[str]) -> None:
-    # of four hours, the fourth still waits; a third of the orders was delivered
+def test_spark_submit_with_jars_emits_the_expected_rows(submitted: list[str]) -> None:
+    # Of four hours, the fourth is still buffered. A third of the orders was delivered.
     rows = [row for row in submitted if row.startswith("ROW")]
     assert len([row for row in rows if '"None"' not in row]) == 80
     assert len(rows) > 150
-    # every delivery half a minute after an order, whoever's it is
+    # The join on time alone matches every delivery half a minute after any order.
     assert len(submitted) - len(rows) == 80
 
 
 @pytest.mark.thorough
-def test_spark_submit_with_the_package_as_an_archive(submitted: list[str], tmp_path: Path) -> None:
-    """As managed platforms take it: the wheel, copied to `streamjoin.zip`."""
+def test_spark_submit_with_a_package_archive_emits_the_same_rows(
+    submitted: list[str], tmp_path: Path
+) -> None:
+    """As managed platforms use it: the wheel, copied to `streamjoin.zip`."""
     home = Path(pyspark.__file__).parent
     package = Path(streamjoin.__file__).parent
     archive = tmp_path / "streamjoin.zip"
@@ -85,12 +87,12 @@ def test_spark_submit_with_the_package_as_an_archive(submitted: list[str], tmp_p
 
 
 @pytest.mark.thorough
-def test_executors_of_their_own_give_the_same(submitted: list[str], tmp_path: Path) -> None:
+def test_separate_executors_emit_the_same_rows(submitted: list[str], tmp_path: Path) -> None:
     printed = run(
         [sys.executable, str(JOB), str(tmp_path), "local-cluster[2,1,1024]"],
         {"PYTHONPATH": str(ROOT)},
     )
-    # Spark leaves its workers' folder in its own installation
+    # Spark creates a work folder in its own installation.
     shutil.rmtree(Path(pyspark.__file__).parent / "work", ignore_errors=True)
     assert "EXECUTORS 3" in printed
     assert result(printed) == submitted
@@ -98,7 +100,9 @@ def test_executors_of_their_own_give_the_same(submitted: list[str], tmp_path: Pa
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("minor", MINORS)
-def test_the_jar_on_another_spark(minor: str, submitted: list[str], tmp_path: Path) -> None:
+def test_other_spark_versions_emit_the_same_rows(
+    minor: str, submitted: list[str], tmp_path: Path
+) -> None:
     python = python_of(minor)
     version = run([python, "-c", "import pyspark; print(pyspark.__version__)"])
     assert version.startswith(f"{minor}.")

@@ -1,7 +1,7 @@
-"""The chief calls as a person writes them, for the type checkers; nothing here is run.
+"""The main calls as a user writes them, for the type checkers; nothing here runs.
 
-`make lint-python` reads it with mypy --strict and with pyright: what a caller gets has a type, and
-a misspelt word is an error before the program runs (an ignored error that is none is one itself).
+`make lint-python` checks it with mypy --strict and pyright: results have types, and a misspelled
+argument is an error before the program runs. An unneeded ignore is itself an error.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def of_rows_that_change(changes: DataFrame, messages: DataFrame) -> DataFrame:
     return streamjoin.stream_join(orders, customers, on, state_ttl={"right": timedelta(days=30)})
 
 
-def looked_at(query: StreamingQuery, checkpoint: Path) -> list[str]:
+def inspected(query: StreamingQuery, checkpoint: Path) -> list[str]:
     rows: DataFrame = streamjoin.pending(checkpoint, "left", operator=1, batch_id=7)
     rows.show()
     said = streamjoin.doctor(query)
@@ -59,7 +59,7 @@ def looked_at(query: StreamingQuery, checkpoint: Path) -> list[str]:
     return [headline, *(f"{f.code}: {f.write}" for f in said.findings), *map(str, said.lags)]
 
 
-def misspelt(left: DataFrame, right: DataFrame) -> None:
+def misspelled_values(left: DataFrame, right: DataFrame) -> None:
     streamjoin.stream_join(left, right, "true", "lefft")  # type: ignore[arg-type]
     streamjoin.stream_join(left, right, "true", late="emitt")  # type: ignore[arg-type]
     streamjoin.impose_order(left, "at", 1, ahead="kept")  # type: ignore[arg-type]
