@@ -1,4 +1,4 @@
-"""Sources that change between two runs: each state stays at its source, or the start is refused."""
+"""Sources that change between two runs: state stays with its source, or the start is refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def land(spark: SparkSession, tmp_path: Path) -> Callable[[str, int, str], None]
 
     for name in "abc":
         row(name, 99, "09:00")
-    # each waits for its match
+    # Rows 1 and 2 are buffered until they match.
     row("a", 1, "10:01")
     row("b", 2, "10:00")
     return row
@@ -55,7 +55,7 @@ def querying(spark: SparkSession, tmp_path: Path, kind: str) -> Query:
     def read(source: Source) -> DataFrame:
         folder, name = source
         reader = spark.readStream.schema("id INT, t TIMESTAMP")
-        # a pattern, for Spark refuses another folder
+        # A glob pattern, because Spark refuses another folder.
         return (reader.name(name) if named else reader).json(str(tmp_path / f"{folder}1*"))
 
     def joined(left: list[Source], right: list[Source]) -> Run:
@@ -100,7 +100,7 @@ def refused(first: Run, again: Run, error: type[Exception]) -> str:
 
 
 @pytest.mark.parametrize("left", [[B], [A, B]], ids=["exchanged", "added"])
-def test_a_source_that_another_input_read_is_refused(
+def test_source_previously_read_by_the_other_input_is_refused(
     query: Query, land: Callable[[str, int, str], None], left: list[Source]
 ) -> None:
     first = query([A], [B])
@@ -111,7 +111,7 @@ def test_a_source_that_another_input_read_is_refused(
     assert "its inputs were exchanged" in message
 
 
-def test_a_source_that_moves_to_the_other_input_is_refused(
+def test_source_moved_to_the_other_input_is_refused(
     query: Query, land: Callable[[str, int, str], None]
 ) -> None:
     first = query([A, C], [B])
@@ -130,7 +130,7 @@ def with_unequal_offsets(first: Run, land: Callable[[str, int, str], None]) -> N
 
 
 @pytest.mark.parametrize("query", ["named", "unnamed"], indirect=True)
-def test_sources_of_a_union_in_another_order_are_refused(
+def test_reordered_unnamed_sources_of_a_union_are_refused(
     query: Query, land: Callable[[str, int, str], None]
 ) -> None:
     first = query([A, C], [B])
@@ -140,14 +140,14 @@ def test_sources_of_a_union_in_another_order_are_refused(
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
     assert ORDER in message
     assert "was number 1 and is now number 2" in message
-    # nothing is lost: the query as it was goes on
+    # Nothing is lost: the original query continues.
     again = query([A, C], [B])
     again.step()
     assert rows(again) == [(2, 1, 0)]
 
 
 @pytest.mark.parametrize("query", ["by name"], indirect=True)
-def test_sources_that_spark_finds_by_name_are_reordered(
+def test_named_sources_may_be_reordered(
     query: Query, land: Callable[[str, int, str], None]
 ) -> None:
     first = query([A, C], [B])
@@ -157,12 +157,12 @@ def test_sources_that_spark_finds_by_name_are_reordered(
     land("c", 2, "10:01")
     again = query([C, A], [B])
     again.step()
-    # each row once: of the state of a, and of the new file of c
+    # Each row is emitted once, from the state of a and from the new file of c.
     assert rows(again) == [(1, 1, 0), (2, 1, 0), (3, 1, 0)]
 
 
 @pytest.mark.parametrize("query", ["by name"], indirect=True)
-def test_a_source_is_added_and_removed_by_name(
+def test_named_source_may_be_added_and_removed(
     query: Query, land: Callable[[str, int, str], None]
 ) -> None:
     first = query([A], [B])
@@ -175,7 +175,7 @@ def test_a_source_is_added_and_removed_by_name(
     land("b", 3, "10:00")
     removed = query([C], [B])
     removed.step()
-    # what the removed source has brought stays in the state
+    # Rows of the removed source remain in the state.
     assert rows(removed) == [(3, 1, 0)]
 
 
@@ -183,7 +183,7 @@ def test_a_source_is_added_and_removed_by_name(
 @pytest.mark.parametrize(
     ("before", "after"), [([A], [C, A]), ([A], [A, C]), ([A, C], [A])], ids=str
 )
-def test_a_source_that_shifts_others_is_refused(
+def test_source_that_shifts_other_sources_is_refused(
     query: Query,
     land: Callable[[str, int, str], None],
     before: list[Source],
@@ -213,7 +213,7 @@ def test_spark_refuses_another_number_of_sources(
 
 
 @pytest.mark.parametrize("kind", ["by name", "named"])
-def test_names_that_are_given_later(
+def test_naming_sources_of_an_existing_checkpoint_is_refused(
     spark: SparkSession,
     tmp_path: Path,
     land: Callable[[str, int, str], None],
@@ -234,7 +234,7 @@ def test_names_that_are_given_later(
     assert rows(same) == []
 
 
-def test_names_that_are_dropped(
+def test_dropping_source_names_is_refused(
     spark: SparkSession,
     tmp_path: Path,
     land: Callable[[str, int, str], None],
@@ -269,7 +269,7 @@ def test_exchanged_inputs_with_other_columns_are_refused(
 
 
 @pytest.mark.parametrize("query", ["named"], indirect=True)
-def test_spark_refuses_a_source_under_another_name(
+def test_spark_refuses_a_renamed_source(
     query: Query, land: Callable[[str, int, str], None]
 ) -> None:
     first = query([A], [B])
@@ -282,9 +282,7 @@ def test_spark_refuses_a_source_under_another_name(
 
 
 @pytest.mark.parametrize("query", ["by name"], indirect=True)
-def test_a_source_under_another_name_is_read_again(
-    query: Query, land: Callable[[str, int, str], None]
-) -> None:
+def test_renamed_source_is_read_again(query: Query, land: Callable[[str, int, str], None]) -> None:
     first = query([A], [B])
     first.step()
     land("b", 1, "10:00")

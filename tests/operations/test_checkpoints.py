@@ -1,4 +1,4 @@
-"""State and checkpoints: what Spark can read of them, restarts, and what is refused."""
+"""State and checkpoints: restarts, what Spark can read of them, and refused checkpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 
 @pytest.mark.parametrize("version", ["1", "2"])
-def test_rows_matched_flags_and_watermarks_survive_restarts(
+def test_rows_match_flags_and_watermarks_survive_restarts(
     shop: Shop, spark: SparkSession, version: str
 ) -> None:
     before = str(spark.conf.get(FORMAT))
@@ -30,7 +30,7 @@ def test_rows_matched_flags_and_watermarks_survive_restarts(
         assert met(run.step()) == [(1, 1)]
         shop.deliver((2, "10:40"))
         assert met(run.step()) == [(2, 2)]
-        # both 1 and 2 have met someone: only 3 comes out alone, and of deliveries only 9
+        # Orders 1 and 2 have matched: only order 3 and delivery 9 are emitted unmatched.
         shop.order((8, "14:00"))
         shop.deliver((7, "14:30"))
         assert met(run.step()) == [(3, None), (None, 9)]
@@ -39,7 +39,7 @@ def test_rows_matched_flags_and_watermarks_survive_restarts(
         spark.conf.set(FORMAT, before)
 
 
-def test_the_sessions_own_provider_need_not_be_rocksdb(shop: Shop, spark: SparkSession) -> None:
+def test_join_runs_with_the_default_state_store_provider(shop: Shop, spark: SparkSession) -> None:
     provider = str(spark.conf.get("spark.sql.streaming.stateStore.providerClass"))
     assert provider.endswith("HDFSBackedStateStoreProvider")
     run = shop.joined()
@@ -48,7 +48,7 @@ def test_the_sessions_own_provider_need_not_be_rocksdb(shop: Shop, spark: SparkS
     assert met(run.step()) == [(1, 1)]
 
 
-def test_spark_reads_the_operators_metadata(shop: Shop, spark: SparkSession) -> None:
+def test_spark_reads_operator_metadata_of_the_state(shop: Shop, spark: SparkSession) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"))
     run.step()
@@ -56,8 +56,8 @@ def test_spark_reads_the_operators_metadata(shop: Shop, spark: SparkSession) -> 
     assert (row.operatorName, row.stateStoreName, row.numPartitions) == ("streamJoin", "default", 2)
 
 
-def test_the_optimizer_may_find_in_one_batch_only_that_a_column_is_never_null(shop: Shop) -> None:
-    # With rows, the constants are folded to literals; without, the input is empty before that.
+def test_nullability_that_differs_between_batches_is_compatible(shop: Shop) -> None:
+    # With rows, Spark folds the constants to literals. Without rows, it removes the input first.
     constants = shop.ordered().selectExpr(
         "*", "CAST('1' AS INT) AS one", "struct(CAST('1.5' AS DOUBLE) AS x) AS point"
     )
@@ -87,19 +87,19 @@ def refused(shop: Shop, how: str = "left", on: str = WITHIN_THE_HOUR) -> str:
         ("left", WITHIN_THE_HOUR.replace("o.id =", "o.id + 1 ="), "other equalities as keys"),
     ],
 )
-def test_a_checkpoint_of_another_join_is_refused(
+def test_checkpoint_of_a_different_join_is_refused(
     shop: Shop, how: str, on: str, reason: str
 ) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"))
     run.step()
-    # when it is started: no row has come since
+    # The refusal comes at the start, before any new row.
     assert reason in refused(shop, how, on)
     shop.order((2, "10:00"))
     message = refused(shop, how, on)
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
     assert reason in message
-    # nothing was overwritten: the right query goes on
+    # The refused start overwrote nothing: the original query continues.
     shop.deliver((1, "10:30"), (9, "12:00"))
     assert met(run.step()) == [(1, 1), (2, None)]
 
@@ -119,7 +119,7 @@ UNTIL_IT_EXPIRES = (
         "AND d.delivery_time >= o.order_time - INTERVAL '1' DAY",
     ],
 )
-def test_another_way_to_write_the_same_bounds_goes_on(shop: Shop, on: str) -> None:
+def test_checkpoint_continues_with_equivalent_bounds(shop: Shop, on: str) -> None:
     shop.order((1, "10:00"), (2, "10:00"))
     shop.joined("left", UNTIL_IT_EXPIRES).step()
     shop.deliver((1, "10:10:01"), (2, "10:20"))
@@ -127,7 +127,7 @@ def test_another_way_to_write_the_same_bounds_goes_on(shop: Shop, on: str) -> No
     assert met(run.step()) == [(1, None), (2, 2)]
 
 
-def test_a_time_that_is_computed_in_another_way_is_another_bound(shop: Shop) -> None:
+def test_bound_computed_differently_is_refused(shop: Shop) -> None:
     shop.order((1, "10:00"))
     shop.joined("left", UNTIL_IT_EXPIRES).step()
     shop.order((2, "10:00"))
@@ -139,10 +139,8 @@ def test_a_time_that_is_computed_in_another_way_is_another_bound(shop: Shop) -> 
 DAY = WITHIN_THE_HOUR.replace("'1' HOUR", "'24' HOUR")
 
 
-def test_a_checkpoint_goes_on_in_another_time_zone_unless_its_bounds_depend_on_it(
-    shop: Shop, spark: SparkSession
-) -> None:
-    """Days of a condition are as long as those of the session's time zone."""
+def test_other_time_zone_is_refused_if_bounds_depend_on_it(shop: Shop, spark: SparkSession) -> None:
+    """Days in a condition have the length of days in the session time zone."""
     zone = spark.conf.get("spark.sql.session.timeZone")
     assert zone is not None
     shop.order((1, "10:00"))
@@ -159,10 +157,10 @@ def test_a_checkpoint_goes_on_in_another_time_zone_unless_its_bounds_depend_on_i
     assert met(shop.joined("left", DAY).step()) == [(1, 1)]
 
 
-def test_a_time_that_is_local_to_the_zone_does_not_go_on_in_another(
+def test_other_time_zone_is_refused_if_event_times_are_local(
     shop: Shop, spark: SparkSession
 ) -> None:
-    """What is kept has the clocks of the zone in which it came: of joins and of orders."""
+    """Stored local times are clock times of the zone in which they arrived, in joins and orders."""
 
     def local(stream: DataFrame, time: str, alias: str) -> DataFrame:
         ntz = stream.selectExpr("id", f"CAST({time} AS TIMESTAMP_NTZ) AS {time}")
@@ -195,7 +193,7 @@ def test_a_time_that_is_local_to_the_zone_does_not_go_on_in_another(
     assert [row[0] for rows in after["order"].step().values() for row in rows] == [3]
 
 
-def test_a_checkpoint_whose_rows_have_other_columns_is_refused(shop: Shop) -> None:
+def test_checkpoint_with_other_columns_is_refused(shop: Shop) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"))
     run.step()
@@ -210,16 +208,14 @@ BOTH_WAYS = "l.id = r.id AND r.t BETWEEN l.t - INTERVAL '1' MINUTE AND l.t + INT
 
 
 @pytest.mark.parametrize("mode", ["event time", "as of", "changelog"])
-def test_inputs_that_were_exchanged_are_refused(
-    spark: SparkSession, tmp_path: Path, mode: str
-) -> None:
-    """Nothing but the sources tells the inputs apart. Spark's own join goes on with wrong rows."""
+def test_exchanged_inputs_are_refused(spark: SparkSession, tmp_path: Path, mode: str) -> None:
+    """Only the sources distinguish the inputs. Spark's own join continues with wrong rows."""
     schema = "id INT, t TIMESTAMP"
     a, b, moved = (Landing(spark, tmp_path / name, schema) for name in ("a1", "b1", "c1"))
 
     def run(left: str, right: str) -> Run:
         def stream(name: str, alias: str) -> DataFrame:
-            # by a pattern, for Spark refuses another folder
+            # a glob pattern, because Spark refuses another folder
             read = spark.readStream.schema(schema).json(str(tmp_path / f"{name}*"))
             if mode == "changelog":
                 return read.alias(alias)
@@ -257,7 +253,7 @@ def test_inputs_that_were_exchanged_are_refused(
         if not new_rows:
             land(b, 1, "10:00")
     first.step()
-    # all files of an input are somewhere else: new ones are its next rows
+    # All files of an input are in another place: new files contain its next rows.
     land(a, 2, "10:01")
     land(moved, 9, "12:00")
     land(a, 9, "12:00")
@@ -267,10 +263,10 @@ def test_inputs_that_were_exchanged_are_refused(
     assert rows[:2] == [(1, 1, 0), (2, 1, 0)]
 
 
-def test_a_setting_of_the_optimizer_that_the_state_depends_on_is_named(
+def test_refusal_names_the_optimizer_setting_that_changed_the_state(
     shop: Shop, spark: SparkSession
 ) -> None:
-    """Which columns are kept is up to a rule of Spark's."""
+    """A rule of Spark determines which columns are stored."""
     setting = "spark.sql.optimizer.excludedRules"
     pruning = "org.apache.spark.sql.catalyst.optimizer.ColumnPruning"
 
@@ -301,7 +297,7 @@ def test_a_setting_of_the_optimizer_that_the_state_depends_on_is_named(
     assert met(run("with").step()) == [(1, 1)]
 
 
-def test_a_checkpoint_of_sparks_own_join_is_refused(shop: Shop) -> None:
+def test_checkpoint_of_a_spark_join_is_refused(shop: Shop) -> None:
     from tests.eventtime.test_same_batch import spark_join
 
     theirs = spark_join(shop, "left")
@@ -313,11 +309,11 @@ def test_a_checkpoint_of_sparks_own_join_is_refused(shop: Shop) -> None:
         ours.step()
 
 
-def test_too_many_buffered_rows_fail_the_query(shop: Shop, spark: SparkSession) -> None:
+def test_exceeding_max_buffered_rows_fails_the_query(shop: Shop, spark: SparkSession) -> None:
     spark.conf.set("spark.sql.streamJoin.maxBufferedRows", "3")
     try:
         run = shop.joined("left")
-        # all of one partition, and the limit is a partition's
+        # All rows have one key and thus one partition; the limit applies to a partition.
         shop.order((1, "10:00"), (1, "10:01"), (1, "10:02"))
         run.step()
         shop.order((1, "10:03"))
@@ -327,6 +323,6 @@ def test_too_many_buffered_rows_fail_the_query(shop: Shop, spark: SparkSession) 
         assert "would buffer 4 rows (4 left, 0 right)" in str(failed.value)
     finally:
         spark.conf.unset("spark.sql.streamJoin.maxBufferedRows")
-    # nothing of the failed batch was kept
+    # The failed batch changed no state.
     shop.deliver((1, "10:30"))
     assert met(run.step()) == [(1, 1)] * 4

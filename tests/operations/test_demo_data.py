@@ -1,4 +1,4 @@
-"""The demo can only be checked exactly because it is known beforehand which rows are late."""
+"""The generated demo data: which rows are late is known beforehand, so results are exact."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def made(times: pd.Series, arrivals: pd.Series) -> Stream:
     )
 
 
-def test_files_are_cut_by_arrival() -> None:
+def test_demo_files_are_split_by_arrival_time() -> None:
     files = made(at(1, 2, 3), at(1, 12, 99)).files
     assert [list(file["id"]) for file in files] == [[0], [1], [2]]
 
 
-def test_late_is_strictly_below_the_watermark_at_the_start_of_the_batch() -> None:
+def test_demo_row_strictly_below_the_watermark_is_late() -> None:
     # Watermark after the first file: 9 - 5 = 4.
     rows = made(at(9, 1, 4, 3, 20), at(9, 9, 15, 15, 15))
     assert list(rows.late["id"]) == [3]
     assert list(rows.punctual["id"]) == [0, 1, 2, 4]
 
 
-def test_closing_row_is_beyond_all_others() -> None:
+def test_closing_row_is_later_than_all_others() -> None:
     rows = made(at(9, 1), at(9, 9))
     assert rows.closing["t"].iloc[0] == EPOCH + timedelta(minutes=30, days=7)
     assert rows.closing["id"].iloc[0] == -1
@@ -57,20 +57,20 @@ def pipeline(request: pytest.FixtureRequest) -> Pipeline:
     return built
 
 
-def test_only_rows_held_back_are_late(pipeline: Pipeline) -> None:
+def test_only_delayed_rows_of_the_demo_are_late(pipeline: Pipeline) -> None:
     held_back = {"orders": 12, "deliveries": 9, "returns": 6, "departures": 25, "weather": 0}
     assert {s.name: len(s.late) for s in pipeline.streams} == {
         s.name: held_back[s.name] for s in pipeline.streams
     }
 
 
-def test_a_departure_has_at_most_one_hour_of_weather() -> None:
+def test_each_departure_matches_at_most_one_weather_row() -> None:
     weather = flights.pipeline().streams[1].punctual
     assert not weather.duplicated(["origin", "weather_time"]).any()
     assert (weather["weather_time"].dt.minute == 0).all()
 
 
-def test_a_stall_is_where_the_watermark_of_one_input_stands() -> None:
+def test_stall_spans_the_batches_of_a_standing_watermark() -> None:
     pipeline = orders.pipeline()
     clock = pipeline.clock
 

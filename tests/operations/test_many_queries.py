@@ -1,4 +1,4 @@
-"""Hundreds of short queries in one session leave nothing behind in the process."""
+"""Hundreds of short queries in one session leave no resources behind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWN = "org.apache.spark.sql.streamjoin"
 
 
 class Process:
-    """What the driver's process, which is also that of the tasks, keeps at a moment."""
+    """A snapshot of the process, which is both driver and executor."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._context = spark.sparkContext
@@ -36,7 +36,7 @@ class Process:
         return field.get(owner.getField("MODULE$").get(None))
 
     def registries(self) -> dict[str, int]:
-        # Spark reports the end of a query to listeners beside the query
+        # Spark notifies listeners asynchronously of the end of a query.
         self._context._jsc.sc().listenerBus().waitUntilEmpty()
         return {
             "runs": self._field("scopes", "run.RunScope").size(),
@@ -87,9 +87,11 @@ def eventually(holds: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
-def test_queries_that_have_ended_leave_nothing_behind(spark: SparkSession, tmp_path: Path) -> None:
+def test_ended_queries_release_registries_threads_and_heap(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     process = Process(spark)
-    # other tests of this session may have left stores, which Spark closes within a minute
+    # Earlier tests may have left stores, which Spark closes within a minute.
     first = process.registries()
     first["applications"] = max(1, first["applications"])
     results = [event_times(tmp_path, spark), changes(tmp_path, spark)]
@@ -106,7 +108,7 @@ def test_queries_that_have_ended_leave_nothing_behind(spark: SparkSession, tmp_p
     def is_as_before() -> bool:
         return all(size <= first[name] for name, size in process.registries().items())
 
-    # Spark closes the stores of queries that have ended when it maintains them, once a minute
+    # Spark's maintenance closes the stores of ended queries, once a minute.
     assert eventually(is_as_before, 180), (first, process.registries())
     threads, heap = process.threads(), process.heap()
     assert threads <= before[0] + 20

@@ -1,4 +1,4 @@
-"""The dashboard and the alerts ask for figures that there are, as Prometheus calls them."""
+"""The dashboard and the alerts query metrics that exist, under their names in Prometheus."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of_the_alerts() -> str:
 
 @pytest.fixture
 def exported(shop: Shop) -> list[str]:
-    """The names of a query that runs, as Spark's servlet writes them."""
+    """The metric names of a running query, as Spark's Prometheus servlet writes them."""
     run = shop.joined("full")
     shop.order((1, "10:00"))
     shop.deliver((1, "10:10"))
@@ -62,15 +62,15 @@ def exported(shop: Shop) -> list[str]:
         query.stop()
 
 
-def test_what_is_asked_for_is_there(exported: list[str]) -> None:
+def test_every_metric_of_dashboard_and_alerts_is_exported(exported: list[str]) -> None:
     assert len(exported) > 20
     for text in (*of_the_dashboard(), of_the_alerts()):
         for pattern in NAMES.findall(text):
             assert any(re.fullmatch(pattern, name) for name in exported), pattern
 
 
-def test_series_are_told_apart_without_their_names(exported: list[str]) -> None:
-    """What Prometheus computes has no name: two series that differ by it alone are an error."""
+def test_series_are_distinguished_by_labels(exported: list[str]) -> None:
+    """Computed series have no name: two series that differ only by name are an error."""
     for text in (*of_the_dashboard(), of_the_alerts()):
         _, *asked = NAMES.split(text)
         for pattern, labels in zip(asked[::2], asked[1::2], strict=True):
@@ -82,16 +82,16 @@ def test_series_are_told_apart_without_their_names(exported: list[str]) -> None:
             assert len(told) == len(series), pattern
 
 
-def test_the_dashboard_finds_the_queries(exported: list[str]) -> None:
+def test_dashboard_variable_lists_the_queries(exported: list[str]) -> None:
     (query,) = (v for v in dashboard()["templating"]["list"] if v["name"] == "query")
-    # Grafana takes what stands in metrics(...) for a pattern of names, and no selector
+    # Grafana interprets the argument of metrics(...) as a name pattern, not as a selector.
     asked = re.fullmatch(r"metrics\((.+)\)", query["query"]["query"])
     assert asked is not None
     names = [name for name in exported if re.search(asked[1], name)]
     assert [re.findall(query["regex"].strip("/"), name) for name in names] == [["orders"]]
 
 
-def test_each_alert_has_a_severity_and_a_section_of_the_page() -> None:
+def test_each_alert_has_a_severity_and_a_runbook_section() -> None:
     names = re.findall(r"- alert: (\w+)", of_the_alerts())
     assert len(re.findall(r"labels: \{severity: (?:warning|critical)\}", of_the_alerts())) == len(
         names
@@ -104,8 +104,8 @@ def test_each_alert_has_a_severity_and_a_section_of_the_page() -> None:
 
 
 @pytest.mark.skipif(PROMTOOL is None, reason="no promtool, which comes with Prometheus")
-def test_the_alerts_go_off(tmp_path: Path) -> None:
-    """By Prometheus' own tests of rules."""
+def test_alerts_fire_in_promtool_rule_tests(tmp_path: Path) -> None:
+    """With the rule tests of Prometheus."""
     assert PROMTOOL is not None
     for file in (
         DOCS / "prometheus-alerts.yml",
@@ -121,7 +121,7 @@ def test_the_alerts_go_off(tmp_path: Path) -> None:
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
 
-def test_what_is_exported_is_described(exported: list[str]) -> None:
+def test_every_exported_metric_is_documented(exported: list[str]) -> None:
     page = (DOCS / "how-to" / "monitoring.md").read_text(encoding="utf-8")
     described = {n.partition(".")[0] for n in re.findall(r"`([a-zA-Z.<>]+)`", page)}
     figures = {

@@ -1,4 +1,4 @@
-"""The example of a declarative pipeline: no Python but for its sources, no setting but the jar."""
+"""The example of a declarative pipeline: its sources in Python, and no setting but the jar."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def feed(folder: Path, name: str, time: str, minutes: dict[int, str]) -> None:
     (folder / "input" / name / "0.json").write_text("\n".join(rows), encoding="utf-8")
 
 
-def test_the_example(tmp_path: Path) -> None:
+def test_pipeline_example_writes_the_joined_table(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     spec = tmp_path / "spark-pipeline.yml"
     text = spec.read_text(encoding="utf-8")
@@ -47,5 +47,5 @@ def test_the_example(tmp_path: Path) -> None:
     )
     rows = parquet.read_table(tmp_path / "tables" / "delivered").to_pylist()
     found = sorted((row["order_id"], row["delivery_time"]) for row in rows)
-    # the order of 20:00 may still be delivered
+    # The order of 20:00 can still be delivered.
     assert found == [(1, datetime.fromisoformat(at("10:30"))), (2, None)]

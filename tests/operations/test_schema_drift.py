@@ -18,7 +18,7 @@ ON = "o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + IN
 
 
 class Drift:
-    """Orders whose schema is another one at each start, and deliveries that stay."""
+    """Orders whose schema changes at each start, and deliveries with a fixed schema."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         self.folder = folder
@@ -62,9 +62,11 @@ READ = ("id", "order_time", "name", "city")
             ("id", "to_timestamp(order_time) AS order_time", "name", "city"),
         ),
     ],
-    ids=["columns that no one reads", "another order", "a column replaced", "another type, cast"],
+    ids=["unread columns", "reordered", "column replaced", "type changed and cast"],
 )
-def test_what_is_read_alike_goes_on(drift: Drift, schema: str, columns: tuple[str, ...]) -> None:
+def test_query_continues_if_the_columns_it_reads_are_unchanged(
+    drift: Drift, schema: str, columns: tuple[str, ...]
+) -> None:
     run = drift.run(schema, *columns)
     drift.order(2, "10:30", note="new", price=1.5)
     drift.deliver(1, "10:40")
@@ -86,17 +88,17 @@ def test_what_is_read_alike_goes_on(drift: Drift, schema: str, columns: tuple[st
         "id BIGINT, order_time TIMESTAMP, name STRING, city STRING",
         "id INT, order_time TIMESTAMP_NTZ, name STRING, city STRING",
     ],
-    ids=["added", "removed", "another type", "replaced", "moved", "key", "time"],
+    ids=["added", "removed", "type changed", "replaced", "moved", "key", "time"],
 )
-def test_rows_with_other_columns_are_refused(drift: Drift, schema: str) -> None:
+def test_changed_columns_of_the_rows_are_refused(drift: Drift, schema: str) -> None:
     drift.order(2, "10:30")
     drift.deliver(1, "10:40")
     with pytest.raises(AnalysisException) as refused:
         drift.run(schema).start(availableNow=True)
-    # a time without a zone has no bound, whatever the checkpoint
+    # A time without a zone has no bound, with any checkpoint.
     condition = "NON_CONSTANT_BOUND" if "_NTZ" in schema else "INCOMPATIBLE_CHECKPOINT"
     assert refused.value.getCondition() == f"STREAM_JOIN.{condition}"
-    # nothing was overwritten: the query as it was goes on
+    # Nothing was overwritten: the original query continues.
     again = drift.run()
     drift.deliver(9, "12:00")
     again.step()

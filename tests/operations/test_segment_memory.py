@@ -1,4 +1,4 @@
-"""Rows that memory is too short for: on the local disk between two batches, in the same join."""
+"""Buffered rows that exceed the memory limit spill to local disk between batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.orders import WITHIN_THE_HOUR, Shop
 MEMORY = "spark.sql.streamJoin.segmentMemory"
 HOWS = ["inner", "left", "right", "full", "left_semi", "left_anti"]
 HOURS = 4
-"""In each life of the query."""
+"""For each run of the query."""
 CLOSING = 10**6
 
 Row = tuple[Any, ...]
@@ -26,7 +26,7 @@ Row = tuple[Any, ...]
 
 @pytest.fixture(params=["1", "64k"])
 def memory(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Too little for any row, or enough for some."""
+    """Too little for any row, or enough for some rows."""
     spark.conf.set(MEMORY, request.param)
     yield
     spark.conf.unset(MEMORY)
@@ -37,14 +37,14 @@ def clock(minutes: int) -> str:
 
 
 def land(shop: Shop, rng: Random, hour: int) -> None:
-    """Rows of one hour, in any order; their deliveries are up to an hour and a half behind."""
+    """Rows of one hour, unsorted; deliveries are up to an hour and a half behind."""
     orders: list[tuple[int | None, str | None]] = []
     deliveries: list[tuple[int | None, str | None]] = []
     for number in range(hour * 50, hour * 50 + 50):
         placed = hour * 60 + rng.randrange(60)
         orders.append((number, clock(placed)))
         for _ in range(rng.choice([0, 1, 1, 2])):
-            # it comes with an hour that is still to come, or is gone by
+            # The order of a delivery can be of a future hour or already evicted.
             due = max(0, number + rng.choice([-50, 0, 0, 50]))
             deliveries.append((due, clock(hour * 60 + rng.randrange(60))))
     shop.order(*orders)
@@ -64,7 +64,7 @@ def spilled(query: StreamingQuery) -> list[int]:
 
 @pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("how", HOWS)
-def test_the_join_is_that_of_the_batch(shop: Shop, how: str) -> None:
+def test_join_with_spilled_rows_equals_the_batch_join(shop: Shop, how: str) -> None:
     rng = Random(f"memory/{how}")
     run = shop.joined(how, lag="1 hour")
     for life in range(2):
@@ -89,7 +89,7 @@ def test_the_join_is_that_of_the_batch(shop: Shop, how: str) -> None:
     assert decided(run.rows()) == expected
 
 
-def test_nothing_goes_to_the_disk_while_there_is_memory(shop: Shop) -> None:
+def test_no_bytes_are_spilled_within_the_memory_limit(shop: Shop) -> None:
     run = shop.joined("full")
     for hour in range(3):
         land(shop, Random(hour), hour)
@@ -97,7 +97,7 @@ def test_nothing_goes_to_the_disk_while_there_is_memory(shop: Shop) -> None:
         assert run.metrics()["spilledBytes"] == 0
 
 
-def test_memory_is_a_number_of_bytes(spark: SparkSession) -> None:
+def test_invalid_segment_memory_is_refused(spark: SparkSession) -> None:
     for wrong in ("0", "much"):
         with pytest.raises(IllegalArgumentException, match="segmentMemory"):
             spark.conf.set(MEMORY, wrong)

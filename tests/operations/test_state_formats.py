@@ -1,4 +1,4 @@
-"""Where the buffered rows lie between batches: in segments, or in RocksDB."""
+"""State formats of buffered rows: segments and RocksDB."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def state_format(spark: SparkSession, request: pytest.FixtureRequest) -> Iterato
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "left_semi", "left_anti"])
-def test_each_holds_rows_and_what_became_of_them(shop: Shop, state_format: str, how: str) -> None:
+def test_each_state_format_stores_rows_and_match_flags(
+    shop: Shop, state_format: str, how: str
+) -> None:
     run = shop.joined(how)
     shop.order((1, "10:00"), (2, "10:10"), (3, "10:20"), (3, "10:21"))
     shop.deliver((1, "10:30"), (9, "10:25"))
@@ -52,7 +54,7 @@ def test_each_holds_rows_and_what_became_of_them(shop: Shop, state_format: str, 
         assert sorted(row[:1] for row in run.rows()) == expected
     else:
         assert met(run.batches) == sorted(expected, key=str)
-    # the two that wait
+    # rows 7 and 8 remain buffered
     assert run.operator()["numRowsTotal"] == 2
     kinds = {file.suffix for file in (run.checkpoint / "state").rglob("*") if file.is_file()}
     assert (".change" in kinds) == (state_format == "segments")
@@ -64,7 +66,9 @@ def held(run: Run) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in columns.collect()), key=str)
 
 
-def test_a_checkpoint_of_segments_goes_on_in_rocksdb(shop: Shop, spark: SparkSession) -> None:
+def test_segments_checkpoint_continues_in_rocksdb_but_not_back(
+    shop: Shop, spark: SparkSession
+) -> None:
     run = shop.joined("full")
     shop.order((1, "10:00"), (2, "10:10"), (3, "10:20"), (4, "10:25"), (9, "08:00"))
     shop.deliver((1, "10:30"))
@@ -76,7 +80,7 @@ def test_a_checkpoint_of_segments_goes_on_in_rocksdb(shop: Shop, spark: SparkSes
     assert len(before) > 4
     spark.conf.set(FORMAT, "rocksdb")
     try:
-        # nothing comes: what is held is what was
+        # No row arrives: the stored rows are unchanged.
         run.step()
         assert held(run) == before
         shop.deliver((1, "10:45"), (3, "10:50"))
@@ -87,7 +91,7 @@ def test_a_checkpoint_of_segments_goes_on_in_rocksdb(shop: Shop, spark: SparkSes
         shop.deliver((7, "14:00"))
         run.step()
         assert run.operator()["numRowsTotal"] == 2
-        # all but those of the first batch, which came to no watermark
+        # All rows but those of the first batch, which had no watermark yet.
         assert run.metrics()["disorderRows.order_time"] == 3
         assert run.metrics()["disorderRows.delivery_time"] == 5
     finally:
@@ -101,7 +105,7 @@ def test_a_checkpoint_of_segments_goes_on_in_rocksdb(shop: Shop, spark: SparkSes
     assert "Found: rocksdb. Expected: segments." in str(failed.value)
 
 
-def test_an_order_goes_on_in_rocksdb_too(shop: Shop, spark: SparkSession) -> None:
+def test_ordered_stream_continues_in_rocksdb(shop: Shop, spark: SparkSession) -> None:
     run = shop.run(shop.ordered("30 minutes").orderBy("order_time"))
     shop.order((2, "10:10"), (1, "10:00"), (3, "10:20"))
     run.step()
@@ -114,12 +118,12 @@ def test_an_order_goes_on_in_rocksdb_too(shop: Shop, spark: SparkSession) -> Non
     assert [row[0] for row in run.rows()] == [1, 2, 3, 5]
 
 
-def test_there_is_no_third_format(spark: SparkSession) -> None:
+def test_unknown_state_format_is_refused(spark: SparkSession) -> None:
     with pytest.raises(IllegalArgumentException, match="segments, rocksdb"):
         spark.conf.set(FORMAT, "heap")
 
 
-def test_a_damaged_file_is_refused_and_named(shop: Shop) -> None:
+def test_damaged_state_file_is_refused_by_name(shop: Shop) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"), (2, "10:01"))
     run.step()
@@ -135,6 +139,6 @@ def test_a_damaged_file_is_refused_and_named(shop: Shop) -> None:
         run.step()
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(failed.value)
     assert damaged.name in str(failed.value)
-    # nothing was overwritten: with the file as it was, the query goes on
+    # Nothing was overwritten: with the original file, the query continues.
     damaged.write_bytes(whole)
     assert met(run.step()) == [(1, 1), (1, 1), (2, 2)]

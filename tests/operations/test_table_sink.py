@@ -1,4 +1,4 @@
-"""The table that the example writes has every row once, whatever becomes of the checkpoint."""
+"""The table sink of the example writes every row once, with any checkpoint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def source(spark: SparkSession, folder: Path, *ids: int) -> Landing:
     return landing
 
 
-def take_in(landing: Landing, folder: Path, checkpoint: str) -> None:
+def write_table(landing: Landing, folder: Path, checkpoint: str) -> None:
     writer = to_table(landing.stream(), str(folder / "table"), str(folder / checkpoint))
     writer.trigger(availableNow=True).start().awaitTermination()
 
@@ -25,19 +25,19 @@ def in_table(spark: SparkSession, folder: Path) -> list[int]:
     return sorted(row.id for row in spark.read.parquet(str(folder / "table")).collect())
 
 
-def test_a_new_checkpoint_overwrites_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    take_in(source(spark, tmp_path / "earlier", 1, 2), tmp_path, "first")
-    take_in(source(spark, tmp_path / "later", 3), tmp_path, "second")
+def test_new_checkpoint_keeps_existing_rows(spark: SparkSession, tmp_path: Path) -> None:
+    write_table(source(spark, tmp_path / "earlier", 1, 2), tmp_path, "first")
+    write_table(source(spark, tmp_path / "later", 3), tmp_path, "second")
     assert in_table(spark, tmp_path) == [1, 2, 3]
 
 
-def test_a_batch_that_runs_again_writes_nothing_twice(spark: SparkSession, tmp_path: Path) -> None:
+def test_rerun_batch_writes_its_rows_once(spark: SparkSession, tmp_path: Path) -> None:
     landing = source(spark, tmp_path / "rows", 1)
-    take_in(landing, tmp_path, "checkpoint")
+    write_table(landing, tmp_path, "checkpoint")
     landing.land({"id": 2})
-    take_in(landing, tmp_path, "checkpoint")
+    write_table(landing, tmp_path, "checkpoint")
     for name in ("1", ".1.crc"):  # as after a kill between the write and the commit
         (tmp_path / "checkpoint" / "commits" / name).unlink(missing_ok=True)
     landing.land({"id": 3})
-    take_in(landing, tmp_path, "checkpoint")
+    write_table(landing, tmp_path, "checkpoint")
     assert in_table(spark, tmp_path) == [1, 2, 3]
