@@ -1,4 +1,4 @@
-"""The join combined with other operators, and plans that need no shuffle."""
+"""The join combined with other operators, and on inputs of one partition."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def one_partition(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
-def test_single_partition_inputs_join_without_a_shuffle(shop: Shop, one_partition: None) -> None:
+def test_left_join_of_one_partition_on_both_inputs_and_output(
+    shop: Shop, one_partition: None
+) -> None:
     left = impose_order(shop.orders.stream().coalesce(1), "order_time", "0 seconds").alias("o")
     right = impose_order(shop.deliveries.stream().coalesce(1), "delivery_time", "0 seconds")
     run = shop.run(stream_join(left, right.alias("d"), WITHIN_THE_HOUR, "left"))

@@ -125,8 +125,8 @@ def test_events_of_tables_3_and_4_in_a_full_join(streams: Streams) -> None:
     streams.s1(1)
     streams.s2(1)
     assert came(run) == [(1, 1)]
-    # Events 3 advance both watermarks to 2. The draft clears both buffers there. Here s1(1), already
-    # joined, stays buffered because it can still match an s2(2).
+    # Events 3 advance both watermarks to 2. The draft clears both buffers there. Here s1(1) is
+    # joined and stays buffered, because it can still match an s2(2).
     streams.s1(3)
     streams.s2(3)
     assert came(run) == [(3, 3)]
