@@ -1,4 +1,4 @@
-"""What the command runs, and what it keeps of earlier results."""
+"""The benchmark command: which cases it runs, and which earlier results it keeps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lines(file: Path) -> list[tuple[str, bool]]:
     return [(line["case"], line["new"]) for line in found]
 
 
-def test_a_case_by_its_name_or_all_of_a_workload(ran: list[str], tmp_path: Path) -> None:
+def test_only_selects_a_case_or_all_cases_of_a_workload(ran: list[str], tmp_path: Path) -> None:
     file = str(tmp_path / "results.jsonl")
     assert command.main(["run", "--full", "--only", "W1-hot", "W2", "--append", file]) == 0
     of_w2 = [case.label for case in suite.full() if case.workload == "W2"]
@@ -42,7 +42,7 @@ def test_a_case_by_its_name_or_all_of_a_workload(ran: list[str], tmp_path: Path)
 
 
 @pytest.mark.parametrize("append", [True, False])
-def test_what_is_run_anew_replaces_what_was_there(
+def test_rerun_case_replaces_its_earlier_results(
     ran: list[str], tmp_path: Path, append: bool
 ) -> None:
     file = tmp_path / "results.jsonl"
@@ -53,10 +53,10 @@ def test_what_is_run_anew_replaces_what_was_there(
     assert lines(file) == [("W1 inner", True), *([("LAT", False)] if append else [])]
 
 
-def test_results_are_in_the_order_of_the_suite(ran: list[str], tmp_path: Path) -> None:
+def test_results_follow_the_order_of_the_suite(ran: list[str], tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
-    before = [{"case": label, "new": False} for label in ("no case any more", "LAT", "W1-hot")]
+    before = [{"case": label, "new": False} for label in ("removed case", "LAT", "W1-hot")]
     file.write_text("".join(json.dumps(line) + "\n" for line in before), encoding="utf-8")
     assert command.main(["run", "--full", "--only", "W1-catchup", "--append", "--", str(file)]) == 0
     labels = [label for label, _ in lines(file)]
-    assert labels == ["W1-hot", "W1-catchup", "LAT", "no case any more"]
+    assert labels == ["W1-hot", "W1-catchup", "LAT", "removed case"]

@@ -1,4 +1,4 @@
-"""Tables and plots from lines of results."""
+"""Tables and plots from result lines."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def lines() -> list[Result]:
     ]
 
 
-def test_ratios_are_of_runs_in_turns(lines: list[Result]) -> None:
+def test_ratios_pair_runs_of_the_same_repetition(lines: list[Result]) -> None:
     engines = summaries(lines)["W1"]
     ratios = engines["streamjoin"].ratios(engines["spark-heap"], "rows_per_cpu_second")
     assert ratios == pytest.approx([4, 6.25, 1])
 
 
-def test_the_page_has_a_row_for_each_engine(lines: list[Result]) -> None:
+def test_page_has_a_row_per_engine(lines: list[Result]) -> None:
     text = page(lines, ["p.png"])
     ours, spark = (row for row in text.splitlines() if row.startswith("| s"))
     assert ours.startswith("| streamjoin | 112,500 (50,000 to 1,000,000) |  | 9.0 (1.0 to 20.0) |")
@@ -68,8 +68,8 @@ def test_the_page_has_a_row_for_each_engine(lines: list[Result]) -> None:
     assert "![](p.png)" in text
 
 
-def test_the_page_has_the_time_of_all_runs(lines: list[Result]) -> None:
-    """A part that was measured anew stands between others of another day."""
+def test_page_shows_the_time_span_and_load_of_all_runs(lines: list[Result]) -> None:
+    """A section measured again stands between sections of another day."""
     later = line("limit", 1, date="2026-01-03T04:05:06+00:00", load=2.25)
     text = page([lines[0], later, *lines[1:]])
     assert (
@@ -77,12 +77,12 @@ def test_the_page_has_the_time_of_all_runs(lines: list[Result]) -> None:
     )
 
 
-def test_what_only_changelog_joins_have_is_left_out_of_others(lines: list[Result]) -> None:
+def test_changes_column_appears_for_changelog_joins_only(lines: list[Result]) -> None:
     assert "changes emitted" not in page(lines)
     assert "| changes emitted |" in page([*lines, line("flink-heap", 5, changes_out=12345)])
 
 
-def test_a_refusal_has_no_figures(lines: list[Result]) -> None:
+def test_refused_engine_has_no_figures(lines: list[Result]) -> None:
     refused = {
         **{name: lines[0][name] for name in ("case", "workload", "date", "machine", "load")},
         "engine": "spark-rocksdb-2",
@@ -92,7 +92,7 @@ def test_a_refusal_has_no_figures(lines: list[Result]) -> None:
     assert row.endswith("| refused |")
 
 
-def test_a_warm_up_that_was_wrong_took_no_turn(lines: list[Result]) -> None:
+def test_wrong_warm_up_does_not_enter_ratios(lines: list[Result]) -> None:
     wrong = line("spark-heap", 30, outcome="wrong")
     del wrong["against"], wrong["repetition"]
     (row,) = (r for r in page([*lines, wrong]).splitlines() if r.startswith("| spark-heap"))
@@ -100,14 +100,14 @@ def test_a_warm_up_that_was_wrong_took_no_turn(lines: list[Result]) -> None:
     assert row.endswith("| wrong |")
 
 
-def test_unmatched_rows_wait(lines: list[Result]) -> None:
+def test_page_shows_the_delay_of_unmatched_rows(lines: list[Result]) -> None:
     waited = {"unmatched_rows": 9, "median_delay_batches": 1, "max_delay_batches": 2}
     waited |= {"median_delay_ms": 30, "max_delay_ms": 40}
     text = page([*lines, line("spark-heap", 30, 3, **waited)])
     assert "spark-heap: unmatched rows are emitted 1 batches and 30 ms (most: 2, 40 ms)" in text
 
 
-def test_plots(lines: list[Result], tmp_path: Path) -> None:
+def test_three_plots_are_drawn(lines: list[Result], tmp_path: Path) -> None:
     w2 = [{**each, "case": "W2"} for each in lines]
     drawn = plots.draw([*lines, *w2], tmp_path / "results")
     assert [file.name for file in drawn] == [
@@ -118,7 +118,7 @@ def test_plots(lines: list[Result], tmp_path: Path) -> None:
     assert all(file.stat().st_size > 0 for file in drawn)
 
 
-def test_samples_are_split_by_the_innermost_telling_frame() -> None:
+def test_profile_samples_are_assigned_by_innermost_known_frame() -> None:
     join = "[task];ShuffleMapTask.runTask;io/streamjoin/core/EventTimeJoin.process"
     parts = profile.split(
         [
@@ -133,7 +133,7 @@ def test_samples_are_split_by_the_innermost_telling_frame() -> None:
     assert parts == {"probe": 5, "evict": 4, "append": 9, "compilation": 2, "other": 1}
 
 
-def test_an_account_is_the_median_of_the_turns_an_engine_a_column() -> None:
+def test_cost_account_shows_medians_in_a_column_per_engine() -> None:
     def accounted(engine: str, ms: float) -> Result:
         parts = {"addBatch": ms, "walCommit": 1.25}
         empty: dict[str, float] = {}
@@ -141,10 +141,10 @@ def test_an_account_is_the_median_of_the_turns_an_engine_a_column() -> None:
         rules = {"all": ms, "o.a.Fast": 0.1, "o.a.Slow": ms}
         return line(engine, 1, account={"parts": parts, **tables, "rules": rules})
 
-    of_warm_up = accounted("streamjoin", 99)
-    del of_warm_up["against"]
+    warm_up = accounted("streamjoin", 99)
+    del warm_up["against"]
     runs = [accounted("streamjoin", ms) for ms in (3, 30, 4)]
-    text = account.tables([of_warm_up, *runs, accounted("spark-heap", 2000)], rules=2)
+    text = account.tables([warm_up, *runs, accounted("spark-heap", 2000)], rules=2)
     assert "| addBatch | 4.0 | 2,000 |" in text
     assert "| walCommit | 1.2 | 1.2 |" in text
     assert "| Slow | 4.0 | 2,000 |" in text

@@ -1,4 +1,4 @@
-"""Whole runs, each in the process that a benchmark starts."""
+"""Complete benchmark runs, each in a process that the benchmark starts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def case() -> Case:
     )
 
 
-def test_a_run_of_this_projects_join_has_every_field(case: Case, tmp_path: Path) -> None:
+def test_run_of_stream_join_records_every_field(case: Case, tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     assert run([case], file) == []
     lines = read(file)
@@ -78,7 +78,7 @@ def test_a_run_of_this_projects_join_has_every_field(case: Case, tmp_path: Path)
 
 
 @pytest.mark.parametrize("engine", FLINK)
-def test_flink(case: Case, engine: str) -> None:
+def test_flink_result_equals_the_reference(case: Case, engine: str) -> None:
     if not Engine.of(engine).staged():
         pytest.skip("Flink's jars are not here: make bench-jars")
     versions = replace(case, workload="V1", parameters={**TINY, "lag": 5000})
@@ -87,7 +87,7 @@ def test_flink(case: Case, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", [FLINK[0], FLINK_MINI_BATCH[0]])
-def test_flink_joins_changelogs(engine: str) -> None:
+def test_flink_changelog_result_equals_the_reference(engine: str) -> None:
     if not Engine.of(engine).staged():
         pytest.skip("Flink's jars are not here: make bench-jars")
     sizes: dict[str, str | int] = {"rows": 4000, "batch": 1000}
@@ -98,15 +98,15 @@ def test_flink_joins_changelogs(engine: str) -> None:
         assert result["changes_out"] >= result["result_rows"] > 0
 
 
-def test_hazelcast(case: Case) -> None:
+def test_hazelcast_result_equals_the_reference(case: Case) -> None:
     if not Engine.of(HAZELCAST).staged():
         pytest.skip("Hazelcast's jars are not here: make bench-jars")
     result = process.run(HAZELCAST, case)
     assert check.outcome(result, process.run(LIMIT, case)) == "correct"
 
 
-class Told(process.Runner):
-    """A runner of no process, which takes part of its results from what it is told."""
+class PreparedRunner(process.Runner):
+    """A runner without a process, with prepared results."""
 
     def __init__(self, engine: str, case: Case, answer: process.Result) -> None:
         self.engine = engine
@@ -123,13 +123,13 @@ class Told(process.Runner):
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, process.Result]:
-    """Give what the engines answer, to be filled."""
+def prepared_answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, process.Result]:
+    """The prepared results by engine, for the test to fill."""
     answers: dict[str, process.Result] = {}
 
     @contextmanager
     def started(engine: str, case: Case, **_: object) -> Iterator[process.Runner]:
-        yield Told(engine, case, answers.get(engine, {}))
+        yield PreparedRunner(engine, case, answers.get(engine, {}))
 
     monkeypatch.setattr(process, "started", started)
     return answers
@@ -139,14 +139,14 @@ def outcomes(file: Path) -> list[tuple[str, str]]:
     return [(line["engine"], line["outcome"]) for line in read(file)]
 
 
-def test_a_wrong_result_is_a_problem(
-    case: Case, told: dict[str, process.Result], tmp_path: Path
+def test_wrong_result_is_reported_as_a_problem(
+    case: Case, prepared_answers: dict[str, process.Result], tmp_path: Path
 ) -> None:
-    told["spark-heap"] = {"checksum": "ab"}
+    prepared_answers["spark-heap"] = {"checksum": "ab"}
     settled = replace(case, engines=["spark-heap"], settling=5, repetitions=1, itself=[])
     problems = run([settled], tmp_path / "results.jsonl")
     assert set(problems) == {"spark-heap on tiny: wrong, not correct: 7 rows, ab"}
-    # also where it is not measured: 5 seconds are two runs
+    # The result is checked in unmeasured runs too: 5 seconds of settling are two runs.
     assert outcomes(tmp_path / "results.jsonl") == [
         ("spark-heap", "wrong"),
         ("spark-heap", "wrong"),
@@ -155,11 +155,11 @@ def test_a_wrong_result_is_a_problem(
     ]
 
 
-def test_who_refuses_or_fails_takes_no_turns(
-    case: Case, told: dict[str, process.Result], tmp_path: Path
+def test_refusing_or_failing_engine_is_not_measured(
+    case: Case, prepared_answers: dict[str, process.Result], tmp_path: Path
 ) -> None:
-    told["spark-heap"] = {"refused": "no"}
-    told["spark-rocksdb-3"] = {"failure": "it broke"}
+    prepared_answers["spark-heap"] = {"refused": "no"}
+    prepared_answers["spark-rocksdb-3"] = {"failure": "it broke"}
     rivals = replace(case, engines=["spark-heap", "spark-rocksdb-3", "spark-rocksdb-4"], itself=[])
     problems = run([rivals], tmp_path / "results.jsonl")
     assert outcomes(tmp_path / "results.jsonl") == [
@@ -176,29 +176,29 @@ def test_who_refuses_or_fails_takes_no_turns(
     ]
 
 
-def test_where_this_projects_join_fails_the_case_ends(
-    case: Case, told: dict[str, process.Result], tmp_path: Path
+def test_failure_of_stream_join_ends_the_case(
+    case: Case, prepared_answers: dict[str, process.Result], tmp_path: Path
 ) -> None:
-    told[OURS] = {"failure": "it broke"}
+    prepared_answers[OURS] = {"failure": "it broke"}
     assert run([case], tmp_path / "results.jsonl") == ["it broke"]
 
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[process.Runner]:
-    """One process for all cases; each of its runs names its workload."""
+    """One process for all cases; each run names its workload."""
     with process.started(LIMIT, Case("any", "W1", [LIMIT], warmup=0)) as runner:
         yield runner
 
 
 @pytest.mark.parametrize("case", [*suite.short(), *suite.full()], ids=lambda case: case.label)
-def test_what_is_held_against_a_batch_join_has_results(case: Case, loop: process.Runner) -> None:
+def test_every_case_has_results_to_check(case: Case, loop: process.Runner) -> None:
     sizes = {**case.parameters, "rows": check.checked_rows(case)}
     result = loop.run(workload=case.workload, **sizes)
     assert result["workload"] == case.workload
     assert result["result_rows"] > 0
 
 
-def test_a_process_that_fails_says_why(case: Case) -> None:
+def test_failed_process_reports_its_error(case: Case) -> None:
     broken = Case("broken", "W0", [LIMIT], warmup=0)
     with pytest.raises(process.FailedRunError, match="W0 is none of"):
         process.run(LIMIT, broken)
