@@ -1,4 +1,4 @@
-"""Where the pipeline runs: a cluster of processes, or the composition of ``docker/``."""
+"""Where the pipeline runs: a cluster of processes, or the Compose services of ``docker/``."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ UP_WITHIN_S = 120
 class Cluster(Protocol):
     @property
     def broker(self) -> Address:
-        """Kafka as the tests reach it."""
+        """Kafka's address as seen by the tests."""
 
     def take_in(self, prefix: str) -> None:
-        """Submit the pipeline: what is in the topics goes in, its result to another topic."""
+        """Submit the pipeline: it reads the topics and writes its result to another topic."""
 
 
 class OfProcesses:
@@ -48,7 +48,7 @@ class OfProcesses:
 class Composition:
     """The services of ``docker/compose.yml``.
 
-    STREAMJOIN_SPARK_BASE and STREAMJOIN_KAFKA_IMAGE name other images than the official ones.
+    STREAMJOIN_SPARK_BASE and STREAMJOIN_KAFKA_IMAGE override the official images.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Composition:
         return self._compose("run", "--rm", service, *command)
 
     def notebook(self) -> dict[str, object]:
-        """Start the notebook; give what its server says of itself."""
+        """Start the notebook; return the status that its server reports."""
         self._compose("up", "-d", "notebook")
         request = Request(f"http://127.0.0.1:{self._notebook_port}/api/status")
         request.add_header("Authorization", "token streamjoin")
@@ -101,12 +101,12 @@ class Composition:
 
 
 def _compose_command() -> list[str]:
-    """Compose as a plugin of the client, or the program that it was before."""
+    """Docker Compose as a plugin of the client, or as the older separate program."""
     plugin = subprocess.run(["docker", "compose", "version"], capture_output=True, check=False)
     if plugin.returncode == 0:
         return ["docker", "compose"]
     program = shutil.which("docker-compose")
-    assert program, "neither 'docker compose' nor 'docker-compose' is there"
+    assert program, "neither 'docker compose' nor 'docker-compose' is installed"
     return [program]
 
 
@@ -115,7 +115,7 @@ def _named(variable: str, by: str) -> dict[str, str]:
 
 
 def _answer(request: Request) -> dict[str, object]:
-    """What a server answers as JSON, once it does."""
+    """The JSON answer of a server, as soon as it answers."""
     deadline = time.monotonic() + UP_WITHIN_S
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Options of the tests that need a cluster or Docker; a plugin that tests/conftest.py names."""
+"""Options of the tests that need a cluster or Docker; a plugin listed in tests/conftest.py."""
 
 from __future__ import annotations
 

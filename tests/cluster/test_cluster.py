@@ -1,4 +1,4 @@
-"""The pipeline of examples/ on a cluster of processes, and on the composition of docker/."""
+"""The pipeline of examples/ on a cluster of processes, and on the Compose services of docker/."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.kafka.topics import Topics
 @pytest.fixture(scope="module")
 def composition(pytestconfig: pytest.Config) -> Iterator[Composition]:
     if not pytestconfig.option.compose:
-        pytest.skip("the composition of docker/ is tried with --compose")
+        pytest.skip("the Compose services of docker/ need --compose")
     made = Composition()
     try:
         made.start()
@@ -37,7 +37,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cluster]
         yield OfProcesses(processes, kafka)
 
 
-def test_pipeline_on_a_cluster(
+def test_pipeline_on_a_cluster_equals_the_batch_join(
     cluster: Cluster, spark: SparkSession, pytestconfig: pytest.Config
 ) -> None:
     topics = Topics(cluster.broker, "on-a-cluster-")
@@ -53,7 +53,7 @@ def test_pipeline_on_a_cluster(
     assert distinct_rows(spark, topics, "completed") == batch_join(spark, topics)
 
 
-def test_feed_and_notebook_of_the_composition(composition: Composition) -> None:
+def test_compose_feed_sends_messages_and_notebook_starts(composition: Composition) -> None:
     said = composition.run("feed", "/feed.py", "--bootstrap", "kafka:19092", "--orders", "100")
     assert "75 messages to the topic deliveries" in said
     topics = Topics(composition.broker, "")
