@@ -1,8 +1,8 @@
-"""A join of changelogs that gets killed: ``python -m tests.crash.changes_job`` and four words.
+"""A changelog join that gets killed: ``python -m tests.crash.changes_job`` with four arguments.
 
-They are the folder, two numbers and the state format. It makes the case of the numbers, reads what
-lands in ``source/`` and writes what comes out as `tests.crash.job` does, once for each attempt of a
-batch.
+The arguments are the folder, two numbers and the state format. The job generates the case of the
+numbers and reads the files that land in ``source/``. It writes the output as `tests.crash.job`
+does, one file for each attempt of a batch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Starts the job, lets files land while it runs, and kills it at the moments that a seed gives.
+"""Starts the job, lands files while it runs, and kills it at moments drawn from a seed.
 
 A moment is told by what the job has done (a batch was planned, its output was written, it was
 committed, maintenance began to write a state as one file) and a delay after that. Nothing here
@@ -29,17 +29,17 @@ SILENT_FOR_S = 240
 LANDS_AFTER_S = 3
 MOST_BATCHES = 3
 STEPS_FOR_EACH_PROCESS = 8
-"""Every step brings a file of at least one of three inputs, every batch takes at most one of each:
-these are enough for the most batches that a kill waits for."""
+"""Every step lands a file of at least one of three inputs, and every batch reads at most one file
+of each: enough steps for the most batches that a kill waits for."""
 Phase = Literal["planned", "written", "committed", "merging", "spreading"]
-"""``spreading``: keys were noted whose rows are spread from a batch on, which has no task yet."""
+"""``spreading``: a hot-key file names keys to spread from a batch that has no task yet."""
 
 
 @dataclass(frozen=True)
 class Kill:
     batches: int
-    """How many batches after those that were planned when the process started; 0: the batch that
-    runs again, if there is one."""
+    """The number of batches after those planned at the start of the process; 0: the batch that runs
+    again, if there is one."""
     phase: Phase
     delay_ms: int
 
@@ -50,7 +50,7 @@ def draw_kills(rng: Random, count: int) -> list[Kill]:
 
 def _draw_kill(rng: Random) -> Kill:
     batches = rng.randint(0, MOST_BATCHES)
-    # A batch that runs again is planned already.
+    # A batch that runs again is already planned.
     phases: list[Phase] = ["written", "committed"]
     if batches:
         phases += ["planned", "planned", "merging"]
@@ -73,7 +73,7 @@ class Director:
         self._job_options = job_options
         self._python = python
         self.unfinished: list[int] = []
-        """Batches that were planned and not committed when a process was killed."""
+        """Batches that were planned but not committed when a process was killed."""
         self._steps = [*case.steps]
         self._processes = 0
         for name in ("output", "progress"):
@@ -90,7 +90,7 @@ class Director:
         return self.folder / f"job-{self._processes}.log"
 
     def spread_from(self) -> set[int]:
-        """From which batches on rows of more keys are spread."""
+        """The batches from which the rows of additional keys are spread."""
         state = self.folder / "checkpoint" / "state"
         return {int(path.name) for path in state.glob("*/_hotKeys/[0-9]*")}
 
@@ -112,7 +112,7 @@ class Director:
         return spawn("tests.crash.job", *options, log=self.log, python=self._python)
 
     def _run_until(self, process: subprocess.Popen[bytes], kill: Kill) -> None:
-        """Land this process's share of the files until the moment comes, and the rest after it."""
+        """Land this process's share of the files until the moment, and the rest after the kill."""
         share = self._steps[:STEPS_FOR_EACH_PROCESS]
         del self._steps[: len(share)]
         planned = len(self._in_checkpoint("offsets"))
@@ -153,7 +153,7 @@ class Director:
         steps: list[Step],
         done: Callable[[], bool],
     ) -> None:
-        """Land the steps one after the other until ``done``; steps that landed leave the list."""
+        """Land the steps one after the other until ``done``; landed steps leave the list."""
         last_news = last_landing = time.monotonic()
         seen = -1
         while not done():
@@ -163,7 +163,7 @@ class Director:
             now = time.monotonic()
             if now - last_news > SILENT_FOR_S:
                 raise self._died(process)
-            # Files land as the job proceeds, and also if it has nothing to do.
+            # Files land as the job proceeds, and also while it is idle.
             if steps and (news != seen or now - last_landing > LANDS_AFTER_S):
                 self._land(steps.pop(0))
                 last_landing = now
@@ -179,7 +179,7 @@ class Director:
         return {int(path.name) for path in (self.folder / "checkpoint" / log).glob("[0-9]*")}
 
     def _merged(self) -> set[str]:
-        """What the state of all partitions was merged to, and what that is being written to."""
+        """The merged state files of all partitions, including those being written."""
         state = self.folder / "checkpoint" / "state"
         return {path.name for kind in ("whole", "range") for path in state.glob(f"*/*/*.{kind}*")}
 

@@ -1,13 +1,13 @@
 """The process that gets killed: ``python -m tests.crash.job FOLDER``, and one of its options.
 
-It reads ``case.json`` and the files that land in ``source/``, keeps its checkpoint in
-``checkpoint/`` and writes one file an attempt of a batch to ``output/`` and one a batch to
-``progress/``. Once there is a file ``complete`` it works off the rest and ends. With an order an
-as-of join over the same files runs beside it, in the folder ``last/``. With versions, the join is
-the as-of join with a changelog.
+The job reads ``case.json`` and the files that land in ``source/``. It keeps its checkpoint in
+``checkpoint/``, and writes one file for each attempt of a batch to ``output/`` and one for each
+batch to ``progress/``. If a file ``complete`` exists, it processes the rest and ends. With an
+order, an as-of join over the same files also runs, in the folder ``last/``. With versions, the
+join is the as-of join with a changelog.
 
-An idempotent sink would overwrite the output of a batch that runs again. This one keeps both, so
-that the test can also see whether they are equal.
+An idempotent sink would overwrite the output of a batch that runs again. This sink keeps both, so
+that the test can compare them.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def start_spark(folder: Path, without_product: bool) -> SparkSession:
         builder.config("spark.log.level", "ERROR")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        # A process that lives for seconds: the second compiler costs more than it gives.
+        # The process lives for seconds, in which the second compiler costs more than it saves.
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
-        # What a killed process leaves behind goes with the folder of the test.
+        # Files left behind by a killed process are removed with the folder of the test.
         .config("spark.local.dir", str(folder / "local"))
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .getOrCreate()

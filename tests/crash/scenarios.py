@@ -1,4 +1,4 @@
-"""The queries that are killed, with the streams that they read."""
+"""The queries that are killed, and the streams that they read."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def scenario(name: str, seed: int, steps: int) -> Case:
         files_per_trigger=1,
         partitions=2,
         settings={
-            # What each batch consisted of must still be in the checkpoint at the end.
+            # The checkpoint must still contain the offsets of every batch at the end.
             "spark.sql.streaming.minBatchesToRetain": "100000",
-            # Maintenance has something to do all the time.
+            # Maintenance runs all the time.
             "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
             "spark.sql.streaming.stateStore.minDeltasForSnapshot": "1",
-            # Every key that is seen first in a task is spread over the tasks.
+            # Every key first seen in a task is spread over the tasks.
             "spark.sql.streamJoin.hotKeyRows": "1",
             "spark.sql.streamJoin.hotKeyBuckets": "0",
         },
@@ -73,5 +73,5 @@ def scenario(name: str, seed: int, steps: int) -> Case:
         features=(name,),
     )
     drawn = arrivals(rng, case, steps)
-    # A step in which all inputs are idle would bring no file, hence no batch.
+    # A step in which all inputs are idle would land no file and thus run no batch.
     return replace(case, steps=tuple(step or {alias: [] for alias in aliases} for step in drawn))

@@ -1,4 +1,4 @@
-"""A join of changelogs whose process is killed gives each batch as it was, and the right table."""
+"""A changelog join that is killed repeats each batch exactly and ends with the right table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ADDED = ("insert", "update_postimage")
 
 
 class Director:
-    """Lets a batch land, and kills the process at a moment of what it makes of it."""
+    """Lands a batch, and kills the process at a moment while it processes the batch."""
 
     def __init__(self, case: ChangelogCase, feed: ChangelogFeed, folder: Path, state: str) -> None:
         self.case = case
@@ -90,7 +90,7 @@ class Director:
 
 
 def wide(seed: int, rng: Random, batches: int) -> ChangelogCase:
-    """Draw a case with as many batches."""
+    """Draw a case with at least that many batches."""
     while True:
         case = generate(seed, rng.randrange(10_000))
         if case.well_formed and sum(map(len, case.groups)) >= batches:
@@ -98,13 +98,13 @@ def wide(seed: int, rng: Random, batches: int) -> ChangelogCase:
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_changes_are_the_same_after_kills(
+def test_changes_are_exact_after_kills(
     state_format: str, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     seed: int = pytestconfig.option.crash_seed
     kills = -(-pytestconfig.option.crash_kills // 6)
     rng = Random(f"changes/{state_format}/{seed}")
-    # a case has few batches, so more kills are of more cases
+    # A case has few batches, so more kills need more cases.
     for number in range(-(-kills // 4)):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -1,9 +1,9 @@
-"""A query whose process is killed again and again gives what one that is never killed gives.
+"""A query that is killed repeatedly emits the output of a query that is never killed.
 
-The batches of a killed run are not those of a run in peace, and with the batches the late rows
-differ. So the answer is the batch join over the rows that were not late in the batches that the
-checkpoint recorded: what a run in peace with just these batches gives (the differential tests
-compare such runs with it).
+A killed run has other batches than an undisturbed run, and therefore other late rows. The
+expected result is the batch join over the rows that were on time in the batches recorded in the
+checkpoint. An undisturbed run with these batches has that result, as the differential tests
+verify.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def test_output_is_exact_after_kills(
 def test_output_is_exact_after_kills_while_state_is_merged(
     spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    """At once when a file appears, and a moment later."""
+    """The kill comes as soon as a merged file appears, or a moment later."""
     kills = [Kill(1, "merging", delay_ms) for delay_ms in (0, 20)]
     check_kills("chain", spark, tmp_path, pytestconfig, kills)
 
 
 @pytest.mark.parametrize("minor", MINORS)
-def test_output_is_exact_after_a_kill_on_another_spark(
+def test_output_is_exact_after_a_kill_on_another_spark_version(
     minor: str, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     python = python_of(minor)
@@ -62,25 +62,25 @@ def test_output_is_exact_after_a_kill_on_another_spark(
 def test_output_is_exact_after_kills_in_a_batch_that_spreads_keys(
     spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    """Before the batch has a task, and when the next attempt of it has given its rows."""
+    """The kills come before the batch has a task, and after its next attempt wrote the output."""
     kills = [Kill(1, "spreading", 0), Kill(0, "written", 0)]
     director = check_kills("full_join", spark, tmp_path, pytestconfig, kills)
     assert director.unfinished[0] in director.spread_from()
 
 
-def test_an_ordered_output_goes_on_where_it_was(
+def test_ordered_output_continues_in_order_after_kills(
     spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    """What a sink sees that keeps one attempt of each batch ascends, and nothing is missing.
+    """A sink that keeps one attempt of each batch sees ascending times and every row.
 
-    The as-of join that is killed with it gives each row the last one before it.
+    The as-of join killed with it matches each row with the last earlier row.
     """
     kills = [Kill(2, "planned", 30), Kill(0, "written", 0)]
     director = check_kills("chain", spark, tmp_path, pytestconfig, kills, "--order", "a.t")
     result = read_run(director.case, tmp_path, director.landing.arrived)
     place = result.columns.index("a_t")
     times = [row[place] for batch in sorted(result.attempts) for row in result.attempts[batch][-1]]
-    # rows without the time are in no order
+    # Rows without the time have no position in the order.
     known = [time for time in times if time is not None]
     assert known == sorted(known)
     assert len(known) > 10
@@ -88,14 +88,14 @@ def test_an_ordered_output_goes_on_where_it_was(
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_versions_are_exact_after_kills(
+def test_versions_join_is_exact_after_kills(
     state_format: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     seed: int = pytestconfig.option.crash_seed
     count = -(-pytestconfig.option.crash_kills // len(SCENARIOS))
     kills = draw_kills(Random(f"versions/{state_format}/{seed}/kills"), count)
     if state_format == "rocksdb":
-        # it merges files of its own
+        # RocksDB merges its own files.
         kills = [replace(k, phase="committed") if k.phase == "merging" else k for k in kills]
     case = scenario("full_join", seed, STEPS_FOR_EACH_PROCESS * (len(kills) + 1))
     settings = {**case.settings, "spark.sql.streamJoin.stateFormat": state_format}
@@ -147,7 +147,7 @@ def check_last_rows(case: Case, folder: Path, arrived: Arrived) -> None:
     times = {row["id"]: row["t"] for row in builds}
     columns = [result.columns.index(name) for name in ("a_id", "b_id")]
     rows = [[row[column] for column in columns] for row in result.rows]
-    # of several rows of one time any may be the last
+    # Of several rows at one time, any can be the last.
     found = [(a, times.get(b)) for a, b in rows if SENTINEL not in a]
     expected = []
     for row in probes:
@@ -179,8 +179,8 @@ def check_kills(
     found = difference(result.columns, result.rows, answer(case, spark, arrivals))
     again = f"--crash-seed {seed} --crash-kills {pytestconfig.option.crash_kills}, kills: {kills}"
     assert not found, f"{report(case, found, arrivals)}\n{again}"
-    assert unstable(result) == [], f"batches that gave other rows when they ran again; {again}"
-    # of the joins alone
+    assert unstable(result) == [], f"batches with other rows in another attempt; {again}"
+    # only for joins without an order
     assert job_options or violations(case, result, arrivals) == [], again
     return director
 

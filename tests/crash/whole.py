@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, also if the writer is killed."""
+"""Atomic file writes: a file exists completely or not at all, even if the writer is killed."""
 
 from __future__ import annotations
 
