@@ -1,10 +1,10 @@
-"""The process of the example with Delta's tables: ``python -m tests.delta.job`` and some words.
+"""The process of the Delta example: ``python -m tests.delta.job`` with arguments.
 
-They are the folder, the format of the join's state, the seed of the statements (`written`) and, in
-a process that kills itself, the batch after whose merge it does so, and after how many
-milliseconds; at 0 that batch is not committed. If no such batch comes, it does so at the end. Each
-attempt of a batch writes its changes to ``changes/``. A process that is not killed takes in all
-that is there, and writes the target and the batch join of the tables to ``end.json``.
+The arguments are the folder, the state format, and the seed of the statements (`written`). A
+process that kills itself also gets the batch after whose merge it does so, and the delay in
+milliseconds; with 0 that batch is not committed. Without such a batch it does so at the end. Each
+attempt of a batch writes its changes to ``changes/``. A process that is not killed processes
+all data, and writes the target and the batch join of the tables to ``end.json``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> None:
     kill, delay_ms = map(int, moment) if moment else (None, 0)
     first, steps = written(int(seed))
     spark = session(folder, state_format)
-    # the catalog of the session forgets them
+    # The catalog of the session does not persist the tables.
     for name, columns in TABLES.items():
         spark.sql(
             f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING delta "

@@ -1,4 +1,4 @@
-"""What becomes of the tables of orders and customers, step by step; a batch takes in one step."""
+"""The statements on the tables of orders and customers, step by step; one batch reads one step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEPS: list[Step] = [
 
 
 def written(seed: int) -> tuple[Step, list[Step]]:
-    """What is in the tables at first, and the steps after it: drawn, but with the seed 0."""
+    """The initial statements and the steps after them; random, except for seed 0."""
     if seed == 0:
         return FIRST, STEPS
     rng = Random(f"delta/{seed}")
@@ -45,7 +45,7 @@ def _statement(rng: Random, orders: Iterator[int]) -> str:
             f"UPDATE orders SET customer_id = {customer} WHERE order_id {some}",
             f"UPDATE orders SET amount = amount + {rng.randrange(2)} WHERE order_id {some}",
             f"DELETE FROM orders WHERE order_id {some}",
-            # customers have a key
+            # customers have a primary key
             f"MERGE INTO customers USING (SELECT {number} AS n) ON id = n "
             f"WHEN MATCHED THEN UPDATE SET name = {name} "
             f"WHEN NOT MATCHED THEN INSERT (id, name) VALUES (n, {name})",

@@ -1,6 +1,6 @@
-"""Joins with Delta's change feed.
+"""Joins with Delta's change data feed.
 
-examples/delta_tables.py joins two Delta tables into a third, killed and started again. A temporal
+examples/delta_tables.py joins two Delta tables into a third, is killed and restarted. A temporal
 join reads the versions of a table.
 """
 
@@ -21,8 +21,8 @@ JARS = Path(__file__).parent / "jars"
 KILLED = 3
 
 
-def test_the_target_is_the_batch_join_after_a_kill(tmp_path: Path) -> None:
-    # merged, but not committed: the batch runs again and merges the same changes once more
+def test_delta_target_equals_the_batch_join_after_a_kill(tmp_path: Path) -> None:
+    # The batch is merged but not committed: it runs again and merges the same changes again.
     end = killed_and_again(tmp_path, "segments", "0", str(KILLED), "0")
     first, second = attempts(tmp_path, KILLED)
     assert first == second
@@ -35,10 +35,10 @@ def test_the_target_is_the_batch_join_after_a_kill(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_kills_at_any_moment(
+def test_delta_target_equals_the_batch_join_after_random_kills(
     state_format: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    """One kill for each twenty of ``--crash-kills``: two processes of Delta's take their time."""
+    """One kill for each twenty of ``--crash-kills``, because two Delta processes take time."""
     seed: int = pytestconfig.option.crash_seed
     kills = pytestconfig.option.crash_kills
     if kills <= DEFAULT_KILLS:
@@ -58,7 +58,9 @@ def test_kills_at_any_moment(
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_the_version_of_a_table_at_the_time_of_an_order(state_format: str, tmp_path: Path) -> None:
+def test_temporal_join_reads_the_delta_version_at_the_order_time(
+    state_format: str, tmp_path: Path
+) -> None:
     require_jars()
     log = tmp_path / "versions.log"
     ended = spawn("tests.delta.versions_job", str(tmp_path), state_format, log=log).wait(300)
@@ -71,11 +73,11 @@ def test_the_version_of_a_table_at_the_time_of_an_order(state_format: str, tmp_p
 
 def require_jars() -> None:
     if not list(JARS.glob("*.jar")):
-        pytest.fail("the jars of Delta are not there: make kafka-jars")
+        pytest.fail("the jars of Delta are missing: make kafka-jars")
 
 
 def killed_and_again(folder: Path, *arguments: str) -> dict[str, Any]:
-    """What a process leaves behind that goes on where another was killed."""
+    """The final result of a process that continues after a killed one."""
     require_jars()
     killed = run(folder, "killed", *arguments)
     assert killed == -signal.SIGKILL, (folder / "killed.log").read_text()[-4000:]

@@ -1,8 +1,8 @@
-"""Orders with the rate of their time, by Delta's change feed: ``tests.delta.versions_job FOLDER``.
+"""Orders with the rate at their time, from a change feed: ``tests.delta.versions_job FOLDER``.
 
-The second word is the format of the join's state. The versions are valid from the time of their
-commit. The orders are of moments before, at and after each commit. Two runs of the query take in
-what there is; ``end.json`` has what came out of both, and what the changes of the table say.
+The second argument is the state format. A version is valid from the time of its commit. The orders
+have times before, at and after each commit. Two runs of the query process all of it; ``end.json``
+has the output of both, and the expectation from the changes of the table.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def query(spark: SparkSession, orders: Landing, folder: Path) -> Any:
 
 
 def commits(spark: SparkSession) -> list[datetime]:
-    """The times of the commits, without that of the empty table."""
+    """The times of the commits, except that of the empty table."""
     history: DataFrame = spark.sql("DESCRIBE HISTORY rates").where("version > 0")
     millis = history.orderBy("version").selectExpr("unix_millis(timestamp) AS at").collect()
     return [datetime.fromtimestamp(row.at / 1000, timezone.utc) for row in millis]
@@ -101,7 +101,7 @@ def written(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def expected(spark: SparkSession, placed: list[dict[str, Any]]) -> list[list[Any]]:
-    """Of each order the last change of its currency at its time, as a batch query reads them."""
+    """For each order, the last change of its currency at its time, read by a batch query."""
     kind = "_change_type <> 'update_preimage'"
     feed = spark.read.option("readChangeFeed", True).option("startingVersion", 0).table("rates")
     changes = feed.where(kind).selectExpr("*", "unix_millis(_commit_timestamp) AS at").collect()
