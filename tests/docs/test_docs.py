@@ -1,4 +1,4 @@
-"""The pages lead where they say: each relative link to a file, each anchor to a heading."""
+"""The documentation pages: each relative link leads to a file, each anchor to a heading."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings, as GitHub and the site name them."""
+    """The heading anchors, as GitHub and the site generate them."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links(page: Path) -> None:
+def test_relative_links_and_anchors_exist(page: Path) -> None:
     broken = []
     for link in LINK.findall(page.read_text(encoding="utf-8")):
         if "://" in link:
@@ -38,13 +38,13 @@ def test_links(page: Path) -> None:
     assert broken == []
 
 
-def test_every_page_is_on_the_site() -> None:
+def test_every_page_is_in_the_site_navigation() -> None:
     listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
     names = [str(page.relative_to(ROOT)) for page in PAGES if page.parent != ROOT / "python"]
     assert [name for name in names if name not in listed] == []
 
 
-def test_every_page_is_in_the_list_of_pages() -> None:
+def test_docs_index_links_every_page() -> None:
     index = ROOT / "docs" / "README.md"
     linked = {(index.parent / path).resolve() for path in LINK.findall(index.read_text("utf-8"))}
     decisions = ROOT / "docs" / "internals" / "decisions"
@@ -52,7 +52,7 @@ def test_every_page_is_in_the_list_of_pages() -> None:
     assert pages - linked == {index}
 
 
-def test_a_page_is_short() -> None:
+def test_docs_page_has_at_most_250_lines() -> None:
     lengths = {
         page: len(page.read_text("utf-8").splitlines()) for page in ROOT.glob("docs/**/*.md")
     }
@@ -60,8 +60,8 @@ def test_a_page_is_short() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_code_fits_the_site(page: Path) -> None:
-    """At 1400 pixels a block shows so many characters; beyond them a reader copies half a line."""
+def test_code_lines_fit_the_site_width(page: Path) -> None:
+    """At 1400 pixels a code block shows that many characters; the rest would need scrolling."""
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"^```(?:python|sql)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert [line for block in blocks for line in block.splitlines() if len(line) > 110] == []
@@ -73,7 +73,7 @@ def first_cells(page: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
 
 
-def test_the_reference_has_every_argument() -> None:
+def test_reference_lists_every_argument() -> None:
     exported = [getattr(streamjoin, name) for name in streamjoin.__all__]
     functions = [f for f in exported if inspect.isfunction(f)]
     of_all = {name for f in functions for name in inspect.signature(f).parameters}
@@ -81,7 +81,7 @@ def test_the_reference_has_every_argument() -> None:
     assert first_cells("reference/dataframe.md") == of_all - named_in_the_text
 
 
-def test_the_reference_has_every_signature() -> None:
+def test_reference_shows_every_signature() -> None:
     text = (ROOT / "docs" / "reference" / "dataframe.md").read_text(encoding="utf-8")
     functions = [
         name for name in streamjoin.__all__ if inspect.isfunction(getattr(streamjoin, name))
@@ -104,7 +104,7 @@ def test_the_reference_has_every_signature() -> None:
         assert {f"{name}{expected}", f"{as_methods[name]}{expected}"} & written, f"{name}{expected}"
 
 
-def test_the_manifests_of_kubernetes_are_yaml() -> None:
+def test_kubernetes_manifests_are_valid_yaml() -> None:
     text = (ROOT / "docs" / "how-to" / "kubernetes.md").read_text(encoding="utf-8")
     whole, dependencies = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.DOTALL))
     assert whole["kind"] == "SparkApplication"

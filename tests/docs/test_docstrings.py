@@ -1,4 +1,4 @@
-"""What is public says what it takes, what it gives, what it raises, and where it comes from."""
+"""Public functions document parameters, results, errors, and the source of their design."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import streamjoin
 
 FUNCTIONS = [n for n in streamjoin.__all__ if inspect.isfunction(getattr(streamjoin, n))]
 RECORDS = [n for n in streamjoin.__all__ if is_dataclass(getattr(streamjoin, n))]
-# Of these a session need not have the jar.
+# functions that need no session with the jar
 BEFORE_A_SESSION = {"watch"}
 
 
@@ -24,7 +24,7 @@ def section(doc: str, title: str) -> str:
 
 
 def entries(text: str) -> dict[str, str]:
-    """Each name with its type and its text; several names may share them."""
+    """Each name with its type and text; several names can share an entry."""
     found = {}
     for entry in re.findall(r"^(\S[^\n]*(?:\n(?: +[^\n]*)?)*)", text, re.M):
         names, _, rest = entry.partition(" : ")
@@ -33,7 +33,7 @@ def entries(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function(name: str) -> None:
+def test_public_function_documents_its_signature(name: str) -> None:
     function: Callable[..., Any] = getattr(streamjoin, name)
     doc = inspect.getdoc(function) or ""
     signature = inspect.signature(function)
@@ -51,7 +51,7 @@ def test_a_function(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_record(name: str) -> None:
+def test_public_dataclass_documents_its_fields(name: str) -> None:
     record = getattr(streamjoin, name)
     described = entries(section(inspect.getdoc(record) or "", "Attributes"))
     assert list(described) == [field.name for field in fields(record)]

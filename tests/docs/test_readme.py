@@ -1,4 +1,4 @@
-"""README: its examples run, and it stays short. Lint checks the first example's types."""
+"""README: its examples run, and it stays short. Lint checks the types of the first example."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ TO_THE_CONSOLE = 'query = joined.writeStream.format("console").start()'
 COLUMNS = ("order_id", "order_time", "delivery_id", "delivery_time", "return_id", "return_time")
 
 
-def test_length() -> None:
+def test_readme_has_at_most_130_lines() -> None:
     assert len(README.splitlines()) <= 130
 
 
-def test_it_names_the_commands_that_run_the_demo_and_the_tests() -> None:
+def test_readme_names_the_demo_and_test_commands() -> None:
     assert re.search(r"^make demo\b", README, re.MULTILINE)
     assert re.search(r"^make test\b", README, re.MULTILINE)
 
 
 @pytest.fixture
 def names(spark: SparkSession) -> Iterator[dict[str, Any]]:
-    """What the first example defines, up to its query."""
+    """The names that the first example defines before its query."""
     built, console, _ = python("README.md")[0].partition(TO_THE_CONSOLE)
     assert console
     partitions = str(spark.conf.get("spark.sql.shuffle.partitions"))
@@ -52,7 +52,9 @@ def both_kinds(query: StreamingQuery, rows: DataFrame, of: str) -> None:
     assert query.exception() is None
 
 
-def test_the_first_example(spark: SparkSession, names: dict[str, Any]) -> None:
+def test_first_readme_example_emits_matched_and_unmatched_rows(
+    spark: SparkSession, names: dict[str, Any]
+) -> None:
     query = started(names["joined"], "readme")
     try:
         rows = spark.table("readme")
@@ -62,7 +64,9 @@ def test_the_first_example(spark: SparkSession, names: dict[str, Any]) -> None:
         query.stop()
 
 
-def test_before_and_after(spark: SparkSession, names: dict[str, Any]) -> None:
+def test_readme_chain_fails_in_spark_and_runs_with_streamjoin(
+    spark: SparkSession, names: dict[str, Any]
+) -> None:
     exec(compile(python("README.md")[1], "README.md", "exec"), names)
     before = started(names["before"], "readme_before")
     with pytest.raises(StreamingQueryException, match="More than one event time columns"):

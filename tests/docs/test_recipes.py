@@ -1,4 +1,4 @@
-"""The recipes of docs/how-to/recipes.md, run as they stand there."""
+"""The recipes of docs/how-to/recipes.md, run verbatim."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def blocks(heading: str) -> list[str]:
 
 
 class Kitchen:
-    """The streams that the recipes name, fed by a test."""
+    """The streams that the recipes use, with rows from a test."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
         self.folder = folder
@@ -50,7 +50,7 @@ class Kitchen:
         }
 
     def feed(self, name: str, *rows: tuple[Any, ...]) -> None:
-        """Rows in the order of the columns; a clock is a time of the day."""
+        """Rows in column order; HH:MM is a time of the test day."""
         columns = [column.split()[0] for column in SCHEMAS[name].split(", ")]
         clock = re.compile(r"\d\d:\d\d")
         self.fed[name].land(
@@ -89,21 +89,21 @@ def clicked(kitchen: Kitchen) -> None:
     kitchen.feed("clicks", ("a", 1, "10:05"), ("b", 1, "10:03"), ("z", 9, "23:00"))
 
 
-def test_attribution(kitchen: Kitchen) -> None:
+def test_attribution_recipe(kitchen: Kitchen) -> None:
     clicked(kitchen)
     kitchen.feed("conversions", ("a", 7, "10:30"), ("x", 0, "23:00"))
     (code,) = blocks("Attribution: impressions, clicks, conversions")
-    # the click without a conversion waits for a day, the impression without a click does not
+    # The click without a conversion is buffered for a day; the unmatched impression is emitted.
     assert kitchen.run(code) == [(1, "a", 7), (2, None, None)]
 
 
-def test_the_share_that_was_clicked(kitchen: Kitchen) -> None:
+def test_click_share_recipe(kitchen: Kitchen) -> None:
     clicked(kitchen)
     (code,) = blocks("The share that was clicked, by the hour")
     assert kitchen.run(code) == [(clock("10:00"), 2, 3)]
 
 
-def test_first_match(kitchen: Kitchen) -> None:
+def test_first_match_recipes(kitchen: Kitchen) -> None:
     clicked(kitchen)
     semi, by_time = blocks("First match")
     assert kitchen.run(semi) == [(1, clock("10:00"))]
@@ -111,14 +111,14 @@ def test_first_match(kitchen: Kitchen) -> None:
     assert kitchen.step(Run(kitchen.names["result"], kitchen.folder / "by_time")) == [(1, "b")]
 
 
-def test_deduplication(kitchen: Kitchen) -> None:
+def test_deduplication_recipe(kitchen: Kitchen) -> None:
     clicked(kitchen)
     kitchen.feed("clicks", ("a", 1, "10:05"))
     (code,) = blocks("Deduplication above a join")
     assert [row[0] for row in kitchen.run(code)] == ["a", "b"]
 
 
-def test_as_of(kitchen: Kitchen) -> None:
+def test_as_of_recipe(kitchen: Kitchen) -> None:
     kitchen.feed("trades", ("X", "10:05"), ("Y", "10:05"), ("X", "12:00"))
     kitchen.feed(
         "quotes", ("X", 1, "10:01"), ("X", 2, "10:04"), ("X", 3, "10:06"), ("X", 4, "12:00")
@@ -128,21 +128,21 @@ def test_as_of(kitchen: Kitchen) -> None:
     assert found == [("X", 2), ("Y", None)]
 
 
-def test_alarms(kitchen: Kitchen) -> None:
+def test_alarm_recipe_joins_without_an_equality(kitchen: Kitchen) -> None:
     kitchen.feed("alarms", ("planned", "10:30"), ("real", "12:30"), ("later", "20:00"))
     kitchen.feed("maintenance", ("10:00", "11:00"), ("18:00", "19:00"))
     (code,) = blocks("Alarms outside of maintenance, without an equality")
     assert [row[0] for row in kitchen.run(code)] == ["real"]
 
 
-def test_sessions(kitchen: Kitchen) -> None:
+def test_session_recipe(kitchen: Kitchen) -> None:
     kitchen.feed("views", ("u", "10:00"), ("u", "10:20"), ("w", "18:00"), ("w", "23:00"))
     kitchen.feed("purchases", ("u", "10:10"), ("n", "10:10"), ("w", "23:50"))
     (code,) = blocks("Sessions joined")
     assert kitchen.run(code) == [("n", clock("10:10"), None), ("u", clock("10:10"), 2)]
 
 
-def test_backfill(kitchen: Kitchen, spark: SparkSession) -> None:
+def test_backfill_recipe_drops_no_late_rows(kitchen: Kitchen, spark: SparkSession) -> None:
     lake = Path(kitchen.names["lake"])
     orders = Landing(spark, lake / "orders", "id INT, order_time TIMESTAMP")
     deliveries = Landing(spark, lake / "deliveries", "id INT, delivery_time TIMESTAMP")
@@ -154,7 +154,7 @@ def test_backfill(kitchen: Kitchen, spark: SparkSession) -> None:
     assert spark.read.parquet(f"{lake}/joined").count() == 10
 
 
-def test_late_rows_and_back(kitchen: Kitchen) -> None:
+def test_late_rows_recipe_writes_and_rejoins_late_rows(kitchen: Kitchen) -> None:
     clicked(kitchen)
     join, back = blocks("Late rows to a table, and back")
     kitchen.cook(join)
@@ -172,7 +172,7 @@ def test_late_rows_and_back(kitchen: Kitchen) -> None:
     assert [row[:2] for row in kitchen.names["made_up"].collect()] == [("late", "clicked_at")]
 
 
-def test_each_recipe_is_run() -> None:
+def test_every_recipe_of_the_page_has_a_test() -> None:
     headings = re.findall(r"^## (.+)$", (ROOT / PAGE).read_text(encoding="utf-8"), re.MULTILINE)
     here = Path(__file__).read_text(encoding="utf-8")
     assert [h for h in headings if f'"{h}"' not in here] == []

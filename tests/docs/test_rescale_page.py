@@ -1,4 +1,4 @@
-"""The blocks of docs/how-to/rescale.md, run as they stand there."""
+"""The code blocks of docs/how-to/rescale.md, run verbatim."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.orders import Shop, ids
 PAGE = "docs/how-to/rescale.md"
 
 
-def test_a_query_grows(shop: Shop, tmp_path: Path) -> None:
+def test_rescale_page_continues_the_query_with_64_partitions(shop: Shop, tmp_path: Path) -> None:
     came: dict[int, list[tuple[Any, ...]]] = {}
 
     def write(batch: DataFrame, number: int) -> None:

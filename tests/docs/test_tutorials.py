@@ -1,4 +1,4 @@
-"""The tutorials print what they show."""
+"""The tutorials print the output that they show."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check(found: list[tuple[str, str]]) -> None:
 
 @pytest.fixture
 def settings(spark: SparkSession) -> Iterator[None]:
-    """The settings of the session, restored: a tutorial builds it with its own."""
+    """Restores the session settings, because a tutorial builds the session with its own."""
     before = dict(spark.conf.getAll)
     yield
     for name, value in spark.conf.getAll.items():
@@ -47,14 +47,14 @@ def settings(spark: SparkSession) -> Iterator[None]:
 
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize("name", HERE)
-def test_tutorial(name: str) -> None:
+def test_tutorial_prints_the_output_it_shows(name: str) -> None:
     check(printed(page(name)))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ON_DELTA)
-def test_tutorial_on_delta(name: str, tmp_path: Path) -> None:
-    """In another process: the session needs Delta's jars, here from a folder instead of Maven."""
+def test_delta_tutorial_prints_the_output_it_shows(name: str, tmp_path: Path) -> None:
+    """In another process: the session needs Delta's jars, from a local folder instead of Maven."""
     jars = ":".join(str(jar) for jar in JARS.glob("*.jar"))
     ran = subprocess.run(
         [sys.executable, "-m", "tests.docs.tutorial", page(name)],
@@ -74,5 +74,5 @@ def test_tutorial_on_delta(name: str, tmp_path: Path) -> None:
     check(json.loads(ran.stdout.splitlines()[-1]))
 
 
-def test_each_tutorial_is_run() -> None:
+def test_every_tutorial_has_a_test() -> None:
     assert sorted((*HERE, *ON_DELTA)) == sorted(p.name for p in (ROOT / "docs/tutorials").iterdir())

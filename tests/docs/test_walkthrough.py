@@ -1,6 +1,6 @@
-"""The notebook runs, and gives what it shows.
+"""The notebook runs, and prints the output that it shows.
 
-`python -m tests.docs.test_walkthrough` runs it and writes what it gives into it.
+`python -m tests.docs.test_walkthrough` runs it and updates its output.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def executed(path: Path = NOTEBOOK) -> Any:
 
 
 def _printed(outputs: list[Any]) -> list[Any]:
-    """All that was printed, in one piece; what Spark and the JVM log is not part of it."""
+    """Everything printed, in one piece, without the logs of Spark and the JVM."""
     text = "".join(each["text"] for each in outputs if each.get("name") == "stdout")
     return [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
 
@@ -38,7 +38,7 @@ def shown(notebook: Any) -> list[str]:
     ]
 
 
-def test_notebook_gives_what_it_shows() -> None:
+def test_notebook_prints_the_output_it_shows() -> None:
     assert shown(executed()) == shown(nbformat.read(NOTEBOOK, as_version=4))
 
 

@@ -1,7 +1,7 @@
-"""Runs a tutorial, in the session that it builds: ``python -m tests.docs.tutorial PAGE``.
+"""Runs a tutorial in the session that it builds: ``python -m tests.docs.tutorial PAGE``.
 
-The blocks in Python run in order, in one namespace. A block without a language shows what the
-block before it prints.
+The Python blocks run in order, in one namespace. A block without a language shows the output of
+the previous block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scripts.code_blocks import blocks
 
 
 def printed(page: str) -> list[tuple[str, str]]:
-    """What the page shows, and what its code prints, for each block in Python."""
+    """The output that the page shows and the output that its code prints, for each Python block."""
     names: dict[str, Any] = {}
     found = []
     everything = [block for block in blocks(page) if block.language in ("python", "")]
