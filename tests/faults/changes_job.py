@@ -1,4 +1,4 @@
-"""The changelog pipeline on a cluster, until there is a file ``complete``."""
+"""The changelog pipeline on a cluster; it runs until a file ``complete`` exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A day in a shop, hour by hour, and what the full join of it must give in the end."""
+"""A day in a shop, hour by hour, and the expected result of its full join."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.orders import WITHIN_THE_HOUR, Shop
 Row = tuple[Any, ...]
 LAG = "3 hours"
 MOST_HOURS = 16
-"""What lands later could be late, or not be decided by ``close``."""
+"""Rows that land later could be late, or not be final after ``close``."""
 _ORDERS_AN_HOUR = 40
 _CLOSING = 10**6
 
 
 class Day:
-    """Orders and deliveries, out of order by less than ``LAG``: none is late."""
+    """Orders and deliveries, out of order by less than ``LAG``, so that none is late."""
 
     def __init__(self, shop: Shop, seed: int | str) -> None:
         self.shop = shop
@@ -27,7 +27,7 @@ class Day:
         self._rng = Random(f"day/{seed}")
 
     def land(self) -> None:
-        """Let the files of the next hour land."""
+        """Land the files of the next hour."""
         assert self.hours < MOST_HOURS
         rng = self._rng
         orders: list[tuple[int | None, str | None]] = []
@@ -36,7 +36,7 @@ class Day:
             number = self.hours * _ORDERS_AN_HOUR + i
             placed = self.hours * 60 + rng.randrange(120)
             orders.append((number, _clock(placed)))
-            # some too late to count, and some at the very bound
+            # some beyond the bound, and some exactly at it
             for _ in range(rng.choice([0, 1, 1, 2])):
                 deliveries.append((number, _clock(placed + rng.choice([60, rng.randrange(80)]))))
         rng.shuffle(orders)
@@ -46,12 +46,12 @@ class Day:
         self.hours += 1
 
     def close(self) -> None:
-        """Let files land that decide everything before them; what is in them meets nothing."""
+        """Land files that make all earlier results final; their rows match nothing."""
         self.shop.order((_CLOSING, "23:59"))
         self.shop.deliver((_CLOSING + 1, "23:59"))
 
     def answer(self) -> list[Row]:
-        """The batch join of all that has landed, as ``decided`` gives it."""
+        """The batch join of all landed rows, filtered by ``decided``."""
         left, right = (
             self.shop.session.read.schema(side.schema).json(str(side.folder))
             for side in (self.shop.orders, self.shop.deliveries)
@@ -61,12 +61,12 @@ class Day:
 
 
 def decided(rows: Iterable[Row]) -> list[Row]:
-    """The rows without those of ``close``, in an order of their own."""
+    """The rows without those of ``close``, sorted."""
     return sorted((row for row in rows if (row[0] or row[2] or 0) < _CLOSING), key=str)
 
 
 def plain(row: Row) -> Row:
-    """The row as JSON can say it."""
+    """The row with values that JSON can represent."""
     return tuple(value if isinstance(value, int | None) else str(value) for value in row)
 
 

@@ -1,7 +1,7 @@
-"""The query to which things happen on a cluster: ``job.py FOLDER DISTURBANCE``.
+"""The query that tests disturb on a cluster: ``job.py FOLDER DISTURBANCE``.
 
-A full join of the orders and deliveries that land in FOLDER, until there is a file ``complete``.
-Its sink is idempotent: a batch that runs again overwrites what it wrote before.
+A full join of the orders and deliveries that land in FOLDER, until a file ``complete`` exists. Its
+sink is idempotent: a batch that runs again overwrites its earlier output.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tests.faults.day import LAG, plain
 from tests.orders import WITHIN_THE_HOUR, Shop
 
 STRAGGLES_FOR_S = 600
-"""Longer than a test waits: the batch ends because a copy of the task has, or never."""
+"""Longer than a test waits: the batch ends only if a copy of the task ends."""
 NAMES = ("order_id", "order_time", "delivery_id", "delivery_time")
 
-# The task that Spark calls the first of its stage, in its first attempt. No function of SQL tells
-# the attempt, but the name of the thread does; it is asked row by row, hence before the join's
-# iterator ends and with that before its state is committed.
+# The first task of its stage, in its first attempt. No SQL function returns the attempt, but the
+# thread name contains it. The expression is evaluated for each row, thus before the join's iterator
+# ends and before its state is committed.
 FIRST_ATTEMPT = "reflect('java.lang.Thread', 'currentThread') LIKE '%task 0.0 in stage%'"
 
 
@@ -67,7 +67,7 @@ DISTURBANCES: dict[str, Callable[[DataFrame], DataFrame]] = {
 
 
 def _with_all_rows(result: DataFrame, disturb: Callable[[], None]) -> DataFrame:
-    """Disturb when the join has given all its rows, hence has committed its state."""
+    """Disturb after the join has emitted all rows and thus committed its state."""
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kept = list(batches)

@@ -1,4 +1,4 @@
-"""A checkpoint that is damaged, full or used twice: an error, and then nothing is lost."""
+"""Damaged, full or shared checkpoints: the query fails, and afterwards nothing is lost."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def query(shop: Shop, checkpoint: Path) -> Run:
 
 
 class Damage:
-    """Files of a checkpoint made unreadable, and put back."""
+    """Makes checkpoint files unreadable, and restores them."""
 
     def __init__(self, checkpoint: Path, files: list[Path], how: str) -> None:
-        assert files, "there is nothing to damage"
+        assert files, "no files to damage"
         self._whole = {path: path.read_bytes() for path in files}
         self._checkpoint = checkpoint
         for path in files:
@@ -36,13 +36,13 @@ class Damage:
                 path.unlink()
             else:
                 os.truncate(path, path.stat().st_size // 2)
-        # Hadoop's file system would notice by its sums; a cut file of another one is not noticed so
+        # Hadoop's local file system would notice by checksums; other file systems would not.
         for sums in checkpoint.rglob(".*.crc"):
             sums.unlink()
         self._left = fingerprints(checkpoint)
 
     def overwritten(self) -> list[str]:
-        """What was there after the damage and is another now."""
+        """Files that existed after the damage and have other content now."""
         now = fingerprints(self._checkpoint)
         return [name for name, digest in self._left.items() if now.get(name) != digest]
 
@@ -68,7 +68,7 @@ PLACES: dict[str, Callable[[Path], list[Path]]] = {
         checkpoint / "state" / "0" / "_metadata"
     ),
 }
-# Of the state itself, the provider says what is wrong in its own words.
+# For the state itself, the provider's own error text differs.
 ERRORS = [
     ("metadata", "truncated", "Unexpected end-of-input"),
     ("metadata", "missing", "STREAMING_CHECKPOINT_MISSING_METADATA_FILE"),
@@ -83,7 +83,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("what", "how", "error"), ERRORS)
-def test_damaged_checkpoint_is_refused(
+def test_damaged_checkpoint_is_refused_and_continues_when_restored(
     shop: Shop, tmp_path: Path, what: str, how: str, error: str
 ) -> None:
     day = Day(shop, f"{what}/{how}")
@@ -97,7 +97,7 @@ def test_damaged_checkpoint_is_refused(
         run.step()
     overwritten = damage.overwritten()
     if (what, how) == ("offset log", "missing"):
-        # To Spark, the batch before is one that has to run again, and its state is written again.
+        # Spark reruns the previous batch, and writes its state again.
         overwritten = [name for name in overwritten if not name.startswith("state/")]
     assert overwritten == []
     damage.put_back()
@@ -107,7 +107,7 @@ def test_damaged_checkpoint_is_refused(
     assert decided(run.rows()) == day.answer()
 
 
-def test_a_batch_whose_commit_is_missing_runs_again(shop: Shop, tmp_path: Path) -> None:
+def test_batch_without_a_commit_entry_runs_again(shop: Shop, tmp_path: Path) -> None:
     day = Day(shop, "commit")
     run = query(shop, tmp_path / "checkpoint")
     for _ in range(2):
@@ -126,7 +126,7 @@ def test_a_batch_whose_commit_is_missing_runs_again(shop: Shop, tmp_path: Path) 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, with room for the checkpoint of a few batches."""
+    """A separate file system, with room for the checkpoint of a few batches."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=16m", "streamjoin-test", str(folder)]
@@ -139,7 +139,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_disk_full(shop: Shop, small_disk: Path, pytestconfig: pytest.Config) -> None:
+def test_full_disk_fails_the_query_without_losing_rows(
+    shop: Shop, small_disk: Path, pytestconfig: pytest.Config
+) -> None:
     seed: int = pytestconfig.option.faults_seed
     rng = Random(f"disk/{seed}")
     day = Day(shop, f"disk/{seed}")
@@ -165,7 +167,7 @@ def test_disk_full(shop: Shop, small_disk: Path, pytestconfig: pytest.Config) ->
 
 
 def fill(disk: Path, space: int) -> Path:
-    """Leave as many bytes free, up to a page."""
+    """Fill the disk except for that many bytes, up to a page."""
     filler = disk / "filler"
     free = shutil.disk_usage(disk).free - space
     with filler.open("wb") as file:
@@ -173,8 +175,8 @@ def fill(disk: Path, space: int) -> Path:
     return filler
 
 
-def test_two_queries_of_a_session_on_one_checkpoint(shop: Shop, tmp_path: Path) -> None:
-    """The one that starts later goes on with it, and the first one is stopped."""
+def test_second_query_on_a_checkpoint_stops_the_first(shop: Shop, tmp_path: Path) -> None:
+    """The query that starts later takes over the checkpoint; Spark stops the first."""
     day = Day(shop, "two")
     first, second = (query(shop, tmp_path / "checkpoint") for _ in range(2))
     day.land()

@@ -1,4 +1,4 @@
-"""Executors and workers that die, tasks that fail or run twice: the answer stays the same."""
+"""Killed executors and workers, failing or duplicated tasks: the result stays exact."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ JOB = Path(__file__).with_name("job.py")
 CHANGES_JOB = Path(__file__).with_name("changes_job.py")
 SILENT_FOR_S = 240
 CONFLICTS = ("CONCURRENT_STREAM_LOG_UPDATE", "Multiple streaming queries are concurrently using")
-"""Two drivers plan one batch, or take one file for the next."""
+"""Two drivers plan the same batch, or read the same file for the next one."""
 MOST_DELAY_S = 2.0
 
 
@@ -34,13 +34,13 @@ def cluster(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[StandaloneCluster]:
     if not pytestconfig.option.faults:
-        pytest.skip("faults on a cluster are tried with --faults")
+        pytest.skip("faults on a cluster need --faults")
     with StandaloneCluster(tmp_path_factory.mktemp("cluster")) as running:
         yield running
 
 
 class Job:
-    """One run of ``job.py`` or another script, to which things happen as it proceeds."""
+    """One run of ``job.py`` or another script, which tests disturb while it runs."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Job:
             ) from None
 
     def wait_for_batches(self, log: str, count: int) -> None:
-        """Wait until so many batches are planned (``offsets``) or done (``commits``)."""
+        """Wait until that many batches are planned (``offsets``) or committed (``commits``)."""
         self.wait_for(f"batch in {log}", self.has(log, count))
 
     def has(self, log: str, count: int) -> Callable[[], bool]:
@@ -86,7 +86,7 @@ class Job:
         return len(list((self.folder / "checkpoint" / log).glob("[0-9]*")))
 
     def end(self) -> dict[str, Any]:
-        """Let it work off what has landed; give its last progress."""
+        """Let it process all landed files and end; return its last progress."""
         (self.folder / "complete").touch()
         done = self._process.wait(SILENT_FOR_S)
         assert done == 0, self.said()[-4000:]
@@ -126,13 +126,13 @@ def check(day: Day, progress: dict[str, Any]) -> None:
     ]
     assert decided(given) == sorted(map(plain, day.answer()), key=str)
     (join,) = (s for s in progress["stateOperators"] if s["operatorName"] == "streamJoin")
-    # the two rows of the closing files: what was taken in twice would be here twice
+    # Only the two rows of the closing files remain; a duplicated row would remain too.
     assert join["numRowsTotal"] == 2
     assert join["customMetrics"]["lateRowsLeft"] + join["customMetrics"]["lateRowsRight"] == 0
 
 
 def work_through(day: Day, job: Job) -> None:
-    """Three hours of the day and its close, a batch each, and the answer."""
+    """Three hours of the day and its close, a batch each, and then the check."""
     for hour in range(1, 4):
         day.land()
         job.wait_for_batches("commits", hour)
@@ -142,7 +142,7 @@ def work_through(day: Day, job: Job) -> None:
 
 
 @pytest.mark.parametrize("disturbance", ["fail_before_commit", "fail_after_commit"])
-def test_tasks_that_fail_are_tried_again(
+def test_result_is_exact_after_failed_tasks_are_retried(
     cluster: StandaloneCluster, day: Day, disturbance: str
 ) -> None:
     with Job(cluster, day.shop.folder, disturbance) as job:
@@ -152,10 +152,10 @@ def test_tasks_that_fail_are_tried_again(
 
 
 @pytest.mark.parametrize("disturbance", ["straggle_before_commit", "straggle_after_commit"])
-def test_speculative_copies_of_tasks(
+def test_result_is_exact_with_speculative_task_copies(
     cluster: StandaloneCluster, day: Day, disturbance: str
 ) -> None:
-    """First attempts sleep for longer than the test waits: each batch ends by the copy of one."""
+    """First attempts sleep longer than the test waits; a speculative copy completes each batch."""
     speculation = {
         "spark.speculation": "true",
         "spark.speculation.interval": "100ms",
@@ -167,7 +167,7 @@ def test_speculative_copies_of_tasks(
 
 
 @pytest.mark.parametrize("victim", ["executor", "worker"])
-def test_kills(
+def test_result_is_exact_after_executor_or_worker_kills(
     cluster: StandaloneCluster, day: Day, pytestconfig: pytest.Config, victim: str
 ) -> None:
     seed: int = pytestconfig.option.faults_seed
@@ -178,7 +178,7 @@ def test_kills(
         for _ in range(pytestconfig.option.faults_kills):
             planned = job.batches("offsets")
             day.land()
-            # somewhere in the next batch, or between two
+            # during the next batch, or between two batches
             job.wait_for_batches("offsets", planned + 1)
             time.sleep(rng.uniform(0, MOST_DELAY_S))
             worker = rng.randrange(cluster.workers)
@@ -194,10 +194,10 @@ def test_kills(
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_changelogs_while_executors_die(
+def test_changelog_join_is_exact_after_executor_kills(
     cluster: StandaloneCluster, tmp_path: Path, pytestconfig: pytest.Config, state_format: str
 ) -> None:
-    """The table that the changes make is the right one after each batch, some batches long."""
+    """The applied changes equal the table after each batch, also for long batches."""
     rng = Random(f"changes/{pytestconfig.option.faults_seed}")
     oracle = Oracle()
     checked = 0
@@ -224,8 +224,10 @@ def test_changelogs_while_executors_die(
     assert checked >= 2 * pytestconfig.option.faults_kills
 
 
-def test_two_drivers_on_one_checkpoint(cluster: StandaloneCluster, day: Day) -> None:
-    """One finds an entry of the other in the log and ends with an error; the other goes on."""
+def test_second_driver_on_a_checkpoint_fails_one_of_both(
+    cluster: StandaloneCluster, day: Day
+) -> None:
+    """One driver finds a log entry of the other and fails; the other continues."""
 
     def run(name: str) -> Job:
         half = {"spark.cores.max": "1"}
@@ -236,7 +238,7 @@ def test_two_drivers_on_one_checkpoint(cluster: StandaloneCluster, day: Day) -> 
         day.land()
         jobs[0].wait_for_batches("commits", 1)
         jobs.append(running.enter_context(run("two")))
-        # both wait for the next hour, which each of them then takes for its own
+        # Both wait for the next hour, and then both plan it.
         folder = day.shop.folder
         jobs[1].wait_for("waiting job", lambda: len(list(folder.glob("caught_up.*"))) == 2)
         while not any(job.in_conflict() for job in jobs):
