@@ -1,8 +1,8 @@
-"""Files of statements, and the files of what they gave.
+"""Files of SQL statements, and the files of their results.
 
-An input holds statements that end in `;` at the end of a line, each with a comment above it that
-says what it is about. A result has, for each statement, its text and then either `-- !error`
-(class, SQLSTATE and message) or `-- !plan` and `-- !rows`.
+An input file has statements that end in `;` at the end of a line, each below a comment with its
+subject. A result has, for each statement, its text and then either `-- !error` (class, SQLSTATE
+and message) or `-- !plan` and `-- !rows`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a statement gave: an error, or a plan and rows."""
+    """The result of a statement: an error, or a plan and rows."""
 
     error: str | None = None
     plan: str = ""
@@ -55,7 +55,7 @@ def written(statement: Statement, outcome: Outcome) -> str:
 
 
 def recorded(file: Path) -> list[str]:
-    """The pieces of a result file, one for each statement."""
+    """The sections of a result file, one for each statement."""
     path = results(file)
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     return [piece for piece in text.split("\n\n=====\n\n") if piece]

@@ -1,4 +1,4 @@
-"""The option of the golden files; a plugin that tests/conftest.py names."""
+"""The option of the golden files; a plugin listed in tests/conftest.py."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--golden-update",
         action="store_true",
-        help="write what the statements of tests/golden give to its files instead of comparing",
+        help="write the results of tests/golden to its files instead of comparing them",
     )

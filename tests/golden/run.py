@@ -1,4 +1,4 @@
-"""Run statements, many in one streaming query, and note what each gave."""
+"""Runs statements, many in one streaming query, and records each result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from tests.golden.files import Outcome, Statement
 from tests.streams import Run
 
-# Joins in one streaming query: more of them cost more to plan than a query costs to start.
+# Joins in one streaming query: planning more of them costs more than starting a query.
 TOGETHER = 8
 
 VOLATILE = [
@@ -33,7 +33,7 @@ def stable(text: str) -> str:
 
 
 def error(e: PySparkException) -> str:
-    """The class and the state, and the message without the plan that follows it."""
+    """The class and SQLSTATE, and the message without the plan after it."""
     message = re.split(r";?\n['~+]", str(e), maxsplit=1)[0]
     message = message.split("\n\nJVM stacktrace")[0]
     return stable(f"{e.getCondition()} {e.getSqlState()}\n{message.strip()}")
@@ -64,7 +64,7 @@ def outcomes(session: SparkSession, statements: Sequence[Statement], folder: Pat
 
 
 def groups(streams: dict[int, DataFrame], plans: dict[int, str]) -> list[dict[int, DataFrame]]:
-    """What runs in one query: a stream in order by itself, for a union would have no order."""
+    """Groups for one query each. An ordered stream runs alone, because a union has no order."""
     alone = [i for i in streams if "StreamOrder" in plans[i]]
     numbers = [i for i in streams if i not in alone]
     together = [numbers[first : first + TOGETHER] for first in range(0, len(numbers), TOGETHER)]
@@ -77,7 +77,7 @@ def plan(result: DataFrame) -> str:
 
 
 def startable(session: SparkSession, result: DataFrame) -> None:
-    """Raise what Spark raises when a query is started, without starting it."""
+    """Raise the error that Spark raises at the start of a query, without starting it."""
     jvm: Any = session._jvm
     jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(
         result._jdf.queryExecution().analyzed(),
@@ -86,7 +86,7 @@ def startable(session: SparkSession, result: DataFrame) -> None:
 
 
 def gathered(streams: dict[int, DataFrame], folder: Path) -> dict[int, tuple[str, ...]]:
-    """The rows of each of several streams, by one streaming query over all that has landed."""
+    """The rows of several streams, from one streaming query over all landed rows."""
     parts = []
     for i, stream in streams.items():
         names = [f"c{n}" for n in range(len(stream.columns))]

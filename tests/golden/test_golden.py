@@ -1,6 +1,6 @@
-"""SQL text in; plan and rows, or error, out, as in the files of `results`.
+"""SQL statements and their recorded plans, rows or errors in `results`.
 
-`--golden-update` writes the files anew; what has changed in them is then for `git diff` to show.
+`--golden-update` rewrites the files; `git diff` then shows the changes.
 """
 
 from __future__ import annotations
@@ -42,13 +42,15 @@ def found(
     CASES,
     ids=[f"{file.stem}-{i}-{statements(file)[i].about[:40]}" for file, i in CASES],
 )
-def test_statement(found: dict[Path, list[Outcome]], file: Path, number: int) -> None:
+def test_statement_result_equals_the_recorded_result(
+    found: dict[Path, list[Outcome]], file: Path, number: int
+) -> None:
     expected = recorded(file)
     assert len(expected) == len(statements(file)), "run with --golden-update"
     assert written(statements(file)[number], found[file][number]) == expected[number]
 
 
-def test_there_are_enough() -> None:
+def test_at_least_100_statements_and_half_of_them_refused() -> None:
     texts = [piece for file in INPUTS for piece in recorded(file)]
     wrong = [text for text in texts if "\n-- !error\n" in text]
     assert len(texts) >= 100
@@ -56,8 +58,10 @@ def test_there_are_enough() -> None:
 
 
 @pytest.mark.parametrize("file", INPUTS, ids=lambda file: file.stem)
-def test_errors_are_errors_of_the_statement(found: dict[Path, list[Outcome]], file: Path) -> None:
-    """A class of ours or of Spark's, with a state, and never a fault of the program."""
+def test_recorded_errors_have_a_class_and_an_sqlstate(
+    found: dict[Path, list[Outcome]], file: Path
+) -> None:
+    """A class of this project or of Spark, with an SQLSTATE, and never an internal error."""
     for outcome in found[file]:
         if outcome.error is not None:
             head, message = outcome.error.split("\n", 1)

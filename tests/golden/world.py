@@ -1,4 +1,4 @@
-"""The streams and tables that the statements of tests/golden are about."""
+"""The streams and tables that the statements of tests/golden use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCHEMAS = {
     "holidays": "id INT, day DATE",
 }
 
-# The last row of each stream is late enough for all before it to have been decided.
+# The last row of each stream is late enough to make all earlier results final.
 ROWS: dict[str, list[Row]] = {
     "orders": [
         (1, at("10:00"), "pen", 2.0, 10),
@@ -55,14 +55,14 @@ TABLES = {
 
 
 def drop(session: SparkSession) -> None:
-    """Take away what other sessions would see too."""
+    """Drop the objects that other sessions would see."""
     session.sql("DROP VIEW IF EXISTS shop_joined")
     for name in TABLES:
         session.sql(f"DROP TABLE IF EXISTS {name}")
 
 
 def create(session: SparkSession, folder: Path) -> None:
-    """Make each stream a temporary view, with an order (`orders_ordered`) and without."""
+    """Create a temporary view of each stream, with an order (`orders_ordered`) and without."""
     for name, schema in SCHEMAS.items():
         stream = Landing(session, folder / name, schema)
         columns = [column.split()[0] for column in schema.split(", ")]
