@@ -1,4 +1,4 @@
-"""A real Kafka broker: one node that is controller and broker at once, on loopback."""
+"""A real Kafka broker on loopback: one node that is controller and broker."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ SINGLE_NODE = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
-    # A topic that a test forgot to make is an error, not an empty topic.
+    # A topic that a test did not create is an error, not an empty topic.
     "auto.create.topics.enable": "false",
-    # A killed broker comes back only when its old registration has timed out.
+    # A killed broker restarts only after its old registration has timed out.
     "broker.session.timeout.ms": "1000",
     "broker.heartbeat.interval.ms": "200",
 }
 
 
 class Address:
-    """A port of loopback at which a broker answers, now or soon."""
+    """A loopback port at which a broker answers, now or soon."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -44,12 +44,12 @@ class Address:
 
     @property
     def client_settings(self) -> dict[str, str | int | float | bool]:
-        """For a client of librdkafka; it says nothing while the broker is away on purpose."""
+        """Settings of a librdkafka client, which logs nothing while a test has killed the broker."""
         return {"bootstrap.servers": self.bootstrap, "log_level": 0}
 
 
 class Broker(Address, ABC):
-    """A broker that keeps its address and its data over ``kill`` and ``start``."""
+    """A broker that keeps its address and data across ``kill`` and ``start``."""
 
     def __init__(self) -> None:
         super().__init__(free_port())
@@ -57,10 +57,10 @@ class Broker(Address, ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """In words for a person: which of the two ways this broker runs."""
+        """The display name of the way in which this broker runs."""
 
     def start(self) -> None:
-        """Start the broker, or bring a killed one back; return when it answers."""
+        """Start the broker, or restart a killed one; return when it answers."""
         self._launch()
         client = AdminClient(self.client_settings)
         deadline = time.monotonic() + READY_WITHIN_S
@@ -76,15 +76,15 @@ class Broker(Address, ABC):
 
     @abstractmethod
     def kill(self) -> None:
-        """As ``kill -9`` does."""
+        """Kill the broker as ``kill -9`` does."""
 
     @abstractmethod
     def remove(self) -> None:
-        """Stop the broker and take its data away."""
+        """Stop the broker and delete its data."""
 
     @abstractmethod
     def log(self) -> str:
-        """The end of what it has written."""
+        """The end of its log."""
 
     @abstractmethod
     def _launch(self) -> None: ...

@@ -1,4 +1,4 @@
-"""A broker in a container, by testcontainers, where a Docker engine answers."""
+"""A broker in a container, by testcontainers, if a Docker engine answers."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ IMAGE = os.environ.get("STREAMJOIN_KAFKA_IMAGE", "apache/kafka:4.3.1")
 _INSIDE = 9092
 _CONTROLLER = 9093
 
-# Before testcontainers is imported, which reads them once: the port is published on this machine's
-# loopback, also where the tests run in a container of their own; and nothing outlives the tests
-# that a second container would have to remove.
+# testcontainers reads these settings once, at its import. The port is published on the loopback of
+# this machine, also if the tests run in a container. No second container has to remove containers
+# that outlive the tests.
 os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
 os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
 os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
 
 
 def why_not() -> str | None:
-    """Say what is missing for a container; None if nothing is."""
+    """The reason why no container can run; None if one can."""
     if not shutil.which("docker") or not _docker("info"):
         return "no Docker engine answers"
     if not _docker("image", "inspect", IMAGE) and not _docker("pull", "--quiet", IMAGE):
@@ -47,7 +47,7 @@ class BrokerContainer(Broker):
         }
         variables = {f"KAFKA_{k.upper().replace('.', '_')}": v for k, v in settings.items()}
         self._container = DockerContainer(IMAGE).with_envs(CLUSTER_ID=CLUSTER_ID, **variables)
-        # as the engine's own client takes it, which the annotation leaves out
+        # The engine's client accepts this form, which the annotation omits.
         self._container.ports[f"{_INSIDE}/tcp"] = ("127.0.0.1", self.port)  # type: ignore[assignment]
         self._made = False
 

@@ -1,4 +1,4 @@
-"""The broker of the tests, and the option that says how it runs; a plugin of tests/conftest.py."""
+"""The broker fixture, and the option that selects how it runs; a plugin of tests/conftest.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--compaction",
         action="store_true",
-        help="wait until the broker has compacted a topic, too",
+        help="also wait until the broker has compacted a topic",
     )
     group.addoption(
         "--kafka",
@@ -43,7 +43,7 @@ def kafka(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Broker]:
     if not connector_jars():
-        pytest.fail("the jars of Kafka are not there: make kafka-jars")
+        pytest.fail("the jars of Kafka are missing: make kafka-jars")
     broker, why = _broker(pytestconfig.option.kafka, tmp_path_factory.mktemp("kafka"))
     pytestconfig.stash[_USED] = f"{broker.kind} ({why})"
     try:

@@ -1,4 +1,4 @@
-"""Where the build puts the jars of Kafka; ``make kafka-jars`` makes it do so."""
+"""Where the build stages the jars of Kafka (``make kafka-jars``)."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ CONNECTOR = _STAGED / "connector"
 
 
 def connector_jars() -> list[str]:
-    """What Spark needs to read topics; none if the build has not put them there."""
+    """The jars that Spark needs to read topics; empty if they are not staged."""
     return sorted(str(jar) for jar in CONNECTOR.glob("*.jar"))

@@ -1,4 +1,4 @@
-"""The broker that librdkafka has for its own tests, here: it refuses what it is told to."""
+"""librdkafka's mock broker, which refuses requests on demand."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ WITHIN_S = 60
 
 
 def library() -> Path | None:
-    """That of the client; none where it is the system's."""
+    """The client's bundled library; None if the client uses the system's library."""
     beside = Path(confluent_kafka.__file__).parents[1] / "confluent_kafka.libs"
     return next(beside.glob("librdkafka*"), None)
 
 
 class MockBroker(Address):
-    """One broker that answers after a time of one's choice."""
+    """One broker with a configurable response time."""
 
     def __init__(self, call: Callable[..., Any], cluster: ctypes.c_void_p) -> None:
         self._call = call
@@ -46,7 +46,7 @@ class MockBroker(Address):
         self._call("mock_push_request_errors_array", None, self._cluster, request, size, errors)
 
     def came(self, request: int) -> int:
-        """How many such requests there were, answered or not."""
+        """The number of such requests, answered or not."""
         count = ctypes.c_size_t()
         each: Any = self._call(
             "mock_get_requests",
@@ -64,13 +64,13 @@ class MockBroker(Address):
     def await_came(self, request: int, count: int) -> None:
         deadline = time.monotonic() + WITHIN_S
         while self.came(request) < count:
-            assert time.monotonic() < deadline, "no such request came"
+            assert time.monotonic() < deadline, "no such request arrived"
             time.sleep(0.01)
 
 
 @contextmanager
 def mock_broker(path: Path) -> Iterator[MockBroker]:
-    """``path``: of the library."""
+    """``path`` is the path of the library."""
     functions = ctypes.CDLL(str(path))
 
     def call(name: str, result: Any, *arguments: Any) -> Any:

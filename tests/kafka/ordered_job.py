@@ -1,7 +1,7 @@
 """The process that gets killed: ``python -m tests.kafka.ordered_job FOLDER BOOTSTRAP TOPIC``.
 
-Sends the events that have landed in ``FOLDER/events``, in order, to a topic of one partition, and
-ends when it has sent all of them.
+Sends the events that landed in ``FOLDER/events``, in order, to a topic with one partition, and ends
+after the last event.
 """
 
 from __future__ import annotations

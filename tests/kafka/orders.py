@@ -1,4 +1,4 @@
-"""What is sent to the topics of examples/kafka_pipeline.py, and what must come out in the end."""
+"""Messages for the topics of examples/kafka_pipeline.py, and the expected result."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Row = tuple[Any, ...]
 
 
 class Waves:
-    """Messages, an hour of event time a wave.
+    """Messages in waves of one hour of event time.
 
-    A message is up to an hour late and goes to any partition: out of order in each of them and
-    between them, and yet never below a watermark with the pipeline's lag of three hours.
+    A message is up to an hour late and goes to any partition. The messages are out of order within
+    and across partitions, but never below a watermark with the pipeline's lag of three hours.
     """
 
     def __init__(self, topics: Topics, seed: int, hours: int, orders_an_hour: int = 40) -> None:
@@ -62,7 +62,7 @@ class Waves:
         self.close()
 
     def close(self) -> None:
-        """Send what is so much later that everything before it is decided; nothing of it meets."""
+        """Send rows so late that all earlier results are final; they match nothing."""
         after = START + LATER
         self.topics.send("orders", 0, {"order_id": -1, "order_time": _text(after)})
         self.topics.send("deliveries", 0, {"order_id": -2, "delivery_time": _text(after)})
@@ -75,12 +75,12 @@ class Waves:
 
 
 def messages_of_order(rng: Random, number: int, placed: datetime) -> Iterator[Message]:
-    """Give an order, its deliveries and their returns."""
+    """An order, its deliveries and their returns."""
     yield "orders", {"order_id": number, "order_time": _text(placed)}
     delivered = placed
-    # no two rows of the result are equal: what Kafka's sink gives twice can be told
+    # No two result rows are equal, so duplicates of Kafka's sink can be recognized.
     for courier in rng.sample(["Ada", "Émile", None], rng.choice([0, 1, 1, 1, 2])):
-        # some too late to count, and some at the very bound
+        # some beyond the bound, and some exactly at it
         delivered = placed + timedelta(minutes=rng.choice([60, rng.randrange(80)]))
         row = {"order_id": number, "delivery_time": _text(delivered), "courier": courier}
         yield "deliveries", row
@@ -99,7 +99,7 @@ def _text(time: datetime) -> str:
 
 
 def batch_join(spark: SparkSession, topics: Topics) -> list[Row]:
-    """The same join as a batch query over all that is in the topics now."""
+    """The same join as a batch query over all messages in the topics."""
 
     def read(name: str) -> DataFrame:
         messages = (
@@ -125,12 +125,12 @@ def batch_join(spark: SparkSession, topics: Topics) -> list[Row]:
 
 
 def distinct_rows(spark: SparkSession, topics: Topics, name: str) -> list[Row]:
-    """What the pipeline has put into a topic, each row once: none missing is all it promises."""
+    """The rows that the pipeline wrote to a topic, without duplicates of its at-least-once sink."""
     lines = sorted({json.dumps(value) for value in topics.values(name)})
     return completed(spark.read.schema(RESULT).json(spark.sparkContext.parallelize(lines)))
 
 
 def completed(result: DataFrame) -> list[Row]:
-    """The rows without those of ``close``, in an order of their own."""
+    """The rows without those of ``close``, sorted."""
     kept = result.where("order_id IS NULL OR order_id >= 0")
     return sorted((tuple(row) for row in kept.collect()), key=str)

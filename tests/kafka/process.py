@@ -1,4 +1,4 @@
-"""A broker as a process, out of the jars that the build has put in ``docker/kafka/jars/broker``."""
+"""A broker as a process, from the jars that the build staged in ``docker/kafka/jars/broker``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BrokerProcess(Broker):
 
     @property
     def kind(self) -> str:
-        return "a process of its own"
+        return "a separate process"
 
     def kill(self) -> None:
         self._end(signal.SIGKILL)
@@ -71,7 +71,7 @@ class BrokerProcess(Broker):
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                # Ctrl-C in the terminal is for the tests, which then stop the broker.
+                # Ctrl-C in the terminal reaches the tests only, which then stop the broker.
                 start_new_session=True,
             )
 

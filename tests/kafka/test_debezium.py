@@ -1,4 +1,4 @@
-"""examples/debezium_to_topic.py: what is last of each key in the topic is the batch join."""
+"""examples/debezium_to_topic.py: the last message of each key in the topic is the batch join."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from examples import debezium_to_topic
 from tests.kafka.broker import Broker
 from tests.kafka.topics import Topics
 
-# of a topic that is compacted in seconds: all but the segment that is written to
+# a topic that is compacted within seconds, except for its active segment
 AT_ONCE = {
     "cleanup.policy": "compact",
     "min.cleanable.dirty.ratio": "0.01",
@@ -33,7 +33,7 @@ def topics(kafka: Broker, request: pytest.FixtureRequest) -> Topics:
 
 
 class Tables:
-    """Two tables, and what Debezium would write of their changes."""
+    """Two tables, and the Debezium messages of their changes."""
 
     def __init__(self, topics: Topics) -> None:
         self.topics = topics
@@ -59,7 +59,7 @@ class Tables:
         self._lsn += 1
         op = "d" if row is None else "c" if before is None else "u"
         source = {"lsn": self._lsn}
-        # Postgres knows no more of the row before than its key
+        # By default, Postgres logs only the key of the old row.
         known = None if before is None or op == "u" else {KEYS[table]: key}
         message = {"op": op, "before": known, "after": row, "source": source}
         self.topics.send(table, key % PARTITIONS, message)
@@ -79,7 +79,7 @@ class Tables:
         }
 
 
-def test_the_last_message_of_each_key_is_the_join(
+def test_last_message_of_each_key_equals_the_join(
     spark: SparkSession, topics: Topics, tmp_path: Path
 ) -> None:
     topics.create(PARTITIONS, *KEYS, "wide")
@@ -104,10 +104,10 @@ def test_the_last_message_of_each_key_is_the_join(
 
 
 @pytest.mark.skipif("not config.option.compaction", reason="--compaction waits for the broker")
-def test_a_reader_of_the_compacted_topic_has_the_join(
+def test_compacted_topic_equals_the_join(
     spark: SparkSession, topics: Topics, tmp_path: Path
 ) -> None:
-    """The broker takes away what a later message of its key replaces, and the tombstones, too."""
+    """The broker deletes messages replaced by a later one of their key, and tombstones."""
     topics.create(PARTITIONS, *KEYS)
     topics.create(1, "wide", settings=AT_ONCE)
     tables = Tables(topics)
@@ -128,7 +128,7 @@ def test_a_reader_of_the_compacted_topic_has_the_join(
     assert len(written) > len(set(written))
     assert gone in written
 
-    # a segment ends with the first message after its time, so some come that are none of the join's
+    # A segment is rolled by the first message after its time, so these messages only roll it.
     until = time.monotonic() + COMPACTED_WITHIN_S
     while True:
         topics.send_by_key("wide", b"end", "null")

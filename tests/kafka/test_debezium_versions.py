@@ -1,4 +1,4 @@
-"""Debezium's messages as the versions of a temporal join, from topic to topic."""
+"""Debezium messages as the versions of a temporal join, from topic to topic."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def topics(kafka: Broker, request: pytest.FixtureRequest) -> Topics:
 
 
 class Market:
-    """Rates that change, and orders; a wave of both is a minute, in any order."""
+    """Changing rates, and orders; a wave of both is a minute, in any order."""
 
     def __init__(self, topics: Topics) -> None:
         self.topics = topics
@@ -44,13 +44,13 @@ class Market:
 
     def wave(self, number: int) -> None:
         begin = BEGIN_MS + number * WAVE_MS
-        # the messages of a key are in their order, those of several are not
+        # Messages of one key are in order, those of several keys are not.
         for moment in sorted(self.rng.sample(range(WAVE_MS), 12)):
             self.change(begin + moment)
         for _ in range(30):
             moment = begin + self.rng.randrange(WAVE_MS)
             if self.rng.random() < 0.3:
-                # at the time of a change
+                # exactly at the time of a change
                 moment = self.rng.choice(self.changes[-12:])[0]
             self.order(self.rng.choice(CURRENCIES), moment)
         self.topics.flush()
@@ -129,7 +129,7 @@ def priced(spark: SparkSession, topics: Topics) -> DataFrame:
 
 
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_orders_with_the_rate_of_their_time(
+def test_orders_join_the_rate_valid_at_their_time(
     spark: SparkSession, topics: Topics, tmp_path: Path, state_format: str
 ) -> None:
     topics.create(PARTITIONS, *SCHEMAS, "priced")
@@ -146,7 +146,7 @@ def test_orders_with_the_rate_of_their_time(
             writer = writer.option("kafka.bootstrap.servers", topics.broker.bootstrap)
             writer = writer.option("topic", topics.prefix + "priced")
             writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
-            # each wave is a start
+            # Each wave is a restart.
             writer.trigger(availableNow=True).start().awaitTermination()
     finally:
         spark.conf.unset(key)

@@ -1,4 +1,4 @@
-"""From topics of a real broker to a topic and to a table, against the batch join of the topics."""
+"""From topics of a real broker to a topic and to a table, compared with the batch join."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Pipeline:
         return completed(self.spark.read.parquet(str(self.table)).drop("run", "batch"))
 
 
-def take_in(writer: DataStreamWriter) -> StreamingQuery:
+def run_available(writer: DataStreamWriter) -> StreamingQuery:
     query = writer.trigger(availableNow=True).start()
     query.awaitTermination()
     return query
@@ -60,7 +60,7 @@ def late_rows(query: StreamingQuery) -> int:
     )
 
 
-def test_topics_to_a_topic_with_restarts(
+def test_pipeline_to_a_topic_is_exact_across_restarts(
     spark: SparkSession, topics: Topics, tmp_path: Path
 ) -> None:
     waves = Waves(topics, seed=1, hours=3)
@@ -69,15 +69,15 @@ def test_topics_to_a_topic_with_restarts(
     for _ in range(2):
         waves.send()
         waves.send()
-        assert late_rows(take_in(pipeline.to_topic())) == 0
+        assert late_rows(run_available(pipeline.to_topic())) == 0
     waves.send_all()
-    take_in(pipeline.to_topic())
+    run_available(pipeline.to_topic())
     expected = batch_join(spark, topics)
     assert len(expected) > 120
     assert distinct_rows(spark, topics, "completed") == expected
 
 
-def test_topics_to_a_table_while_the_broker_is_killed(
+def test_pipeline_to_a_table_is_exact_after_broker_kills(
     spark: SparkSession, kafka: Broker, topics: Topics, tmp_path: Path
 ) -> None:
     waves = Waves(topics, seed=2, hours=3)
@@ -100,7 +100,7 @@ def test_topics_to_a_table_while_the_broker_is_killed(
     assert pipeline.in_table() == batch_join(spark, topics)
 
 
-def test_values_that_are_no_json_of_the_schema(
+def test_malformed_messages_become_null_rows_and_are_counted(
     spark: SparkSession, topics: Topics, tmp_path: Path
 ) -> None:
     waves = Waves(topics, seed=3, hours=1)
@@ -110,9 +110,9 @@ def test_values_that_are_no_json_of_the_schema(
         topics.send(topic, 2, {"order_id": "seven", "order_time": "yesterday"})
     waves.send_all()
     pipeline = Pipeline(spark, topics, tmp_path)
-    query = take_in(pipeline.to_table())
+    query = run_available(pipeline.to_table())
     joins = json.loads(query.recentProgress[0].json)["stateOperators"]
-    # the join above does not count again what the lower one emits unmatched
+    # The upper join does not count unmatched rows of the lower join again.
     counted = sorted(join["customMetrics"]["nullTimeRowsLeft"] for join in joins)
     assert counted[-1] >= 3, counted
     expected = batch_join(spark, topics)
@@ -120,8 +120,8 @@ def test_values_that_are_no_json_of_the_schema(
     assert pipeline.in_table() == expected
 
 
-def test_a_message_that_no_partition_takes(topics: Topics) -> None:
-    """Of the tests' own sending: what is not in a topic must not be waited for in a result."""
+def test_flush_fails_for_a_message_to_an_unknown_partition(topics: Topics) -> None:
+    """The helper must report an undelivered message, or a test would wait for its result."""
     topics.create(1, "narrow")
     topics.send("narrow", 7, {"order_id": 1})
     with pytest.raises(AssertionError, match=r"not delivered: .*narrow-7: .*Unknown partition"):

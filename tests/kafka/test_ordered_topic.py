@@ -1,4 +1,4 @@
-"""A reader of an ordered topic removes what an at-least-once sink has repeated, by one place."""
+"""A reader of an ordered topic removes duplicates of an at-least-once sink by one position."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def batches(folder: Path, log: str) -> set[int]:
     return {int(p.name) for p in (folder / "checkpoint" / log).glob("[0-9]*")}
 
 
-def test_a_killed_query_repeats_and_the_reader_does_not(
+def test_reader_removes_duplicates_of_a_killed_query(
     kafka: Broker, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     topics = Topics(kafka, f"{request.node.name}-")
@@ -45,10 +45,10 @@ def test_a_killed_query_repeats_and_the_reader_does_not(
     for i in range(FILES):
         lines = "".join(json.dumps(row) + "\n" for row in rows[20 * i : 20 * (i + 1)])
         (tmp_path / "events" / f"{i:03d}.json").write_text(lines)
-    # pushes all others out and is not looked at
+    # Its row advances the watermark past all others and is ignored.
     last = tmp_path / "events" / f"{FILES:03d}.json"
     last.write_text(json.dumps({"n": 10_000, "id": -1}) + "\n")
-    # files are taken by their time
+    # The source reads files by modification time.
     for number, path in enumerate(sorted((tmp_path / "events").iterdir())):
         os.utime(path, (number, number))
 
@@ -57,7 +57,7 @@ def test_a_killed_query_repeats_and_the_reader_does_not(
         return spawn("tests.kafka.ordered_job", *arguments, log=tmp_path / f"{number}.log")
 
     def killed(number: int, planned: int) -> None:
-        """While it sends this batch, or shortly before or after."""
+        """Kill the query while it sends this batch, or shortly before or after."""
         process = start(number)
         deadline = time.monotonic() + LONGEST_S
         while planned not in batches(tmp_path, "offsets"):
@@ -72,7 +72,7 @@ def test_a_killed_query_repeats_and_the_reader_does_not(
 
     killed(0, 3)
     assert start(1).wait(LONGEST_S) == 0, said(1)
-    # as if it had been killed when all of the last batch had been sent, and nobody knew
+    # as if it had been killed after sending the last batch and before committing it
     done = max(batches(tmp_path, "commits"))
     for name in (f"{done}", f".{done}.crc"):
         (tmp_path / "checkpoint" / "commits" / name).unlink(missing_ok=True)

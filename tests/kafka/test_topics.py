@@ -1,4 +1,4 @@
-"""What the tests send to Kafka is there: a broker that refuses a request is asked again."""
+"""The test producer loses no messages: it retries requests that a broker refuses."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from tests.kafka.mock import NOT_LEADER, PRODUCE, library, mock_broker
 from tests.kafka.topics import Topics
 
 ANSWERS_AFTER_MS = 300
-"""So that a second request would follow on the first one."""
+"""Long enough for a second request to follow the first one."""
 
 
-def test_a_message_that_a_broker_did_not_take_is_not_lost_by_the_next_one() -> None:
+def test_refused_message_is_retried_before_the_next_one() -> None:
     path = library()
     if path is None:
-        pytest.skip("the client of Kafka is the system's")
+        pytest.skip("the Kafka client has no bundled librdkafka")
     with mock_broker(path) as broker:
         broker.create("test-orders", partitions=2)
         topics = Topics(broker, "test-")
-        # from here on the topic is known
+        # The producer knows the topic from here on.
         topics.send("orders", 1, {"n": 0})
         topics.flush()
         placed: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""Topics of a test: rows go in as JSON to a partition of one's choice, and come out as written."""
+"""Topics of a test: rows are written as JSON to a chosen partition, and read back."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from confluent_kafka.cimpl import NewTopic
 from tests.kafka.broker import Address
 
 WITHIN_S = 120
-# A broker takes the second request of a partition whose first one it has refused, as it does for a
-# moment where the topic is new, and librdkafka then calls the messages of the first delivered, too.
+# A broker accepts the second request of a partition whose first one it has refused, for example
+# while the topic is new. librdkafka then reports the messages of the first as delivered, too.
 ONE_AFTER_THE_OTHER = {"max.in.flight.requests.per.connection": 1}
 Placed = Callable[[int, int], None]
-"""Is told the partition of a message, and its offset there."""
+"""Receives the partition of a message, and its offset."""
 
 
 class Topics:
@@ -27,7 +27,7 @@ class Topics:
         self.prefix = prefix
         self._refused: Counter[str] = Counter()
         self._admin = AdminClient(broker.client_settings)
-        # Once in the topic, also if the broker goes away between a message and its confirmation.
+        # Written once, even if the broker is killed between a message and its confirmation.
         settings = {**broker.client_settings, "enable.idempotence": True, **ONE_AFTER_THE_OTHER}
         self._producer = Producer(settings)
 
@@ -49,9 +49,9 @@ class Topics:
         *,
         placed: Placed | None = None,
     ) -> None:
-        """Send a row, or what is none; it is in the topic after ``flush``.
+        """Send a row, raw bytes or a tombstone; it is in the topic after ``flush``.
 
-        Where it lies there is told at the latest when ``flush`` has ended.
+        ``placed`` is called with its position at the latest before ``flush`` returns.
         """
         value = row if row is None or isinstance(row, bytes) else json.dumps(row).encode()
         self._producer.produce(
@@ -80,17 +80,17 @@ class Topics:
             elif placed is not None:
                 partition, offset = message.partition(), message.offset()
                 assert partition is not None
-                assert offset is not None, "where a message lies is not known"
+                assert offset is not None, "the offset of a message is unknown"
                 placed(partition, offset)
 
         return delivered
 
     def values(self, name: str) -> list[Any]:
-        """All that is in the topic."""
+        """All values in the topic."""
         return [value for _, value in self.messages(name)]
 
     def messages(self, name: str) -> list[tuple[str | None, Any]]:
-        """The same with the keys; those of one key in their order."""
+        """All keys and values; messages of one key are in order."""
         settings = {
             **self.broker.client_settings,
             "group.id": "tests",
@@ -110,7 +110,7 @@ class Topics:
 def _until_the_end(consumer: Consumer, partitions: int) -> Iterable[tuple[str | None, Any]]:
     while partitions:
         message = consumer.poll(WITHIN_S)
-        assert message is not None, "the broker says nothing"
+        assert message is not None, "the broker does not answer"
         error = message.error()
         if error is None:
             key = message.key()
