@@ -1,4 +1,4 @@
-"""``python -m tests.soak``: pipelines for long, with things going wrong."""
+"""``python -m tests.soak``: runs pipelines for a long time, with injected faults."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     running = commands.add_parser("run", help="run for some minutes; fails if anything is wrong")
     running.set_defaults(command=_run, out=Path("artifacts/soak"))
 
-    changing = commands.add_parser("changes", help="the same of joins of changelogs")
+    changing = commands.add_parser("changes", help="the same for changelog joins")
     changing.add_argument("--state-format", choices=get_args(StateFormat), default="segments")
     changing.set_defaults(command=_run_changes, out=Path("artifacts/soak-changes"))
 
     for lasting in (running, changing):
         lasting.add_argument("--minutes", type=float, default=10)
-        lasting.add_argument("--seed", type=int, default=1, help="of all that is drawn")
+        lasting.add_argument("--seed", type=int, default=1, help="of all random choices")
         lasting.add_argument("--out", type=Path)
         lasting.add_argument(
             "--verdict", action="store_true", help="fail with 2 if the run was too short to tell"
@@ -91,7 +91,7 @@ def _measure(given: argparse.Namespace) -> int:
 @contextmanager
 def _broker() -> Iterator[tuple[BrokerProcess, Path]]:
     if not connector_jars():
-        sys.exit("the jars of Kafka are not there: make kafka-jars")
+        sys.exit("the jars of Kafka are missing: make kafka-jars")
     with tempfile.TemporaryDirectory(prefix="streamjoin-soak-") as name:
         broker = BrokerProcess(Path(name) / "kafka")
         try:

@@ -1,4 +1,4 @@
-"""What the query says of itself after a batch, against what the oracle makes of the same batch."""
+"""Compares the progress report of a batch with the oracle's result for that batch."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from tests.soak.oracle import TIMES, After, WrongResultError
 
 LATE = {"orders": (0, "Left"), "deliveries": (0, "Right"), "returns": (1, "Right")}
-"""The join, from below, and the side at which the rows of a topic are judged."""
+"""The join, from below, and the side that decides the lateness of a topic's rows."""
 
 
 def joins(progress: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The two joins, the lower one first: the upper one knows the watermark of the returns."""
+    """The two joins, the lower first; only the upper one has the watermark of the returns."""
     return sorted(
         (each for each in progress["stateOperators"] if each["operatorName"] == "streamJoin"),
         key=lambda join: "watermark.return_time" in join["customMetrics"],
@@ -48,7 +48,7 @@ def check(progress: Mapping[str, Any], after: After) -> None:
 
 
 def said(progress: Mapping[str, Any]) -> str:
-    """In a line, for a person who looks for what went wrong."""
+    """One line of metrics, for debugging a failure."""
     counts = [
         {name: count for name, count in join["customMetrics"].items() if count}
         | {"numRowsTotal": join["numRowsTotal"]}

@@ -1,4 +1,4 @@
-"""The process of a pipeline's driver: started, asked to end, killed."""
+"""The driver process of a pipeline: start, graceful stop, kill."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENDS_WITHIN_S = 180
 
 class Driver:
     def __init__(self, job: str, folder: Path, *arguments: str) -> None:
-        """``job``: a module, run with the folder, the number of its life and ``arguments``."""
+        """``job`` is a module; it gets the folder, the number of the start and ``arguments``."""
         self.starts = 0
         self._job = job
         self._folder = folder
@@ -32,14 +32,14 @@ class Driver:
         self._process = spawn(self._job, *what, log=self.log)
 
     def check(self) -> None:
-        """Raise RuntimeError if it has ended by itself."""
+        """Raise RuntimeError if the process has ended unexpectedly."""
         assert self._process is not None
         if self._process.poll() is not None:
             tail = self.log.read_text(errors="replace")[-4000:]
             raise RuntimeError(f"the driver ended with {self._process.returncode}:\n{tail}")
 
     def stop(self) -> None:
-        """Let it stop its query in the middle of a batch, and end."""
+        """Ask it to stop its query, possibly during a batch, and to end."""
         assert self._process is not None
         (self._folder / "stop").touch()
         status = self._process.wait(ENDS_WITHIN_S)
@@ -58,5 +58,5 @@ class Driver:
             self._tidy()
 
     def _tidy(self) -> None:
-        """Take away what a killed process leaves of what is its own."""
+        """Delete the local files that a killed process leaves behind."""
         shutil.rmtree(self._folder / f"local-{self.starts}", ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Messages without end for examples/kafka_pipeline.py, an hour of event time a wave."""
+"""Unbounded messages for examples/kafka_pipeline.py, an hour of event time in each wave."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.kafka.orders import START, Message, messages_of_order, time_of
 
 HOUR = timedelta(hours=1)
 DISORDER = 3
-"""Waves by which a message may come after its hour: as many hours as the pipeline's lag."""
+"""The most waves by which a message is delayed: as many hours as the pipeline's lag."""
 STRAGGLERS = 0.005
-"""The share of messages that may come later still; whether they are late is the batches' matter."""
+"""The share of messages with a longer delay. The batches determine whether they are late."""
 MOST_STRAGGLING = 12
 
 
 class Feed:
-    """The same seed gives the same waves."""
+    """The same seed yields the same waves."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class Feed:
         return messages
 
     def rest(self) -> Iterator[list[Message]]:
-        """What has not come yet, then rows that meet nothing and decide all before them.
+        """The remaining messages, then rows that match nothing and make all results final.
 
-        Wave by wave, for what is sent at once gets into the partitions in any order.
+        Wave by wave, because messages sent together enter the partitions in any order.
         """
         after = (START + self.waves * HOUR + timedelta(days=2)).isoformat()
         for wave in sorted(self._due):

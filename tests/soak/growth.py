@@ -1,4 +1,4 @@
-"""Whether a figure that was taken again and again grows without end."""
+"""Decides whether a repeatedly sampled figure grows without end."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from statistics import median
 WARM_UP = 1 / 4
 LEAST_VALUES = 24
 MOST_VALUES = 240
-"""More are taken together, for what follows looks at each pair of them."""
+"""More values are merged, because the statistics compare all pairs."""
 LEAST_SHARE = 1 / 4
-"""A leak must have added this share of what there was: the longer the run, the smaller the leak
-that is seen."""
+"""A leak must have added this share of the initial value: the longer the run, the smaller the leak
+that is found."""
 NO_CHANCE = 4
-"""Standard deviations of Kendall's rank correlation with time, were there none."""
+"""Standard deviations of Kendall's rank correlation with time, under no correlation."""
 SLOWED_DOWN = 1 / 4
 
 
 @dataclass(frozen=True)
 class Trend:
-    """A line through the values after the warm-up; of no matter to it is how far off a few lie."""
+    """A line through the values after the warm-up, robust against outliers."""
 
     begin: float
     end: float
     significance: float
-    """How sure it is that values rise with time, in standard deviations; below 0: that they fall"""
+    """The confidence that values rise, in standard deviations; negative if they fall."""
     recent: float
-    """The slope of the second half, divided by that of the whole."""
+    """The slope of the second half divided by the slope of the whole."""
 
     def grows(self, slack: float) -> bool:
-        """Say whether it rises, by more than chance and ``slack``, and does not slow down.
+        """Return whether it rises by more than chance and ``slack``, without slowing down.
 
-        What fills up to a level, as caches do, rises ever more slowly.
+        Caches, which fill up to a level, rise ever more slowly.
         """
         least = self.begin * LEAST_SHARE + slack
         return (
@@ -45,7 +45,7 @@ class Trend:
 
 
 def trend(values: Sequence[float]) -> Trend | None:
-    """Give the trend of values taken at equal intervals; None if there are too few to tell."""
+    """The trend of values at equal intervals; None if there are too few."""
     if len(values) < LEAST_VALUES:
         return None
     warm = _fewer(values[int(len(values) * WARM_UP) :])
@@ -62,13 +62,13 @@ def _fewer(values: Sequence[float]) -> Sequence[float]:
 
 
 def _slope(values: Sequence[float]) -> float:
-    """Theil and Sen's: the median of the slopes between all pairs."""
+    """The Theil-Sen estimator: the median of the slopes between all pairs."""
     pairs = combinations(enumerate(values), 2)
     return median((after - before) / (m - n) for (n, before), (m, after) in pairs)
 
 
 def _significance(values: Sequence[float]) -> float:
-    """Mann and Kendall's test."""
+    """The Mann-Kendall test."""
     rises = sum((b > a) - (b < a) for a, b in combinations(values, 2))
     count = len(values)
     return rises / sqrt(count * (count - 1) * (2 * count + 5) / 18)

@@ -1,8 +1,8 @@
-"""The driver of the pipeline, which gets killed: ``python -m tests.soak.job FOLDER ...``.
+"""The driver of the pipeline, which the soak test kills: ``python -m tests.soak.job FOLDER ...``.
 
-The three topics of examples/kafka_pipeline.py go to ``table/batch=<number>``, and with each batch a
-copy of its entry in the offset log to ``planned/``, for the log itself forgets. A file ``stop``
-ends it (`tests.soak.session`).
+The job joins the three topics of examples/kafka_pipeline.py into ``table/batch=<number>``. It
+copies the offset log entry of each batch to ``planned/``, because the log itself is purged. A
+file ``stop`` ends the job (`tests.soak.session`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lines of JSON that others append to a file."""
+"""JSON lines that another process appends to a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Lines:
-    """From where the last look ended."""
+    """Reads on from the end of the last read."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -25,6 +25,6 @@ class Lines:
                 if not line.endswith(b"\n"):
                     break
                 self._read += len(line)
-                # a kill may have cut a line
+                # A kill can truncate a line.
                 with suppress(ValueError):
                     yield json.loads(line)

@@ -1,10 +1,9 @@
-"""What the pipeline of examples/kafka_pipeline.py must have given, batch by batch, in plain Python.
+"""The expected output of examples/kafka_pipeline.py, batch by batch, in plain Python.
 
-The rows of a batch are known from the offsets that it took. A row is late if its time is below the
-watermark that the batches before have left: the largest time that came in its topic, minus the lag.
-An order is decided once all three watermarks are so far beyond all of its rows that nothing of it
-can meet anything; by then every row of the join over its rows must have come out, once. It is then
-forgotten, so that what the oracle holds is what is not decided yet, however long it runs.
+The offsets of a batch determine its rows. A row is late if its time is below the watermark of the
+previous batches: the largest time of its topic minus the lag. An order is final once all three
+watermarks are so far beyond its rows that none can match any more. Every row of its join must have
+been emitted by then, once. The oracle then forgets the order, so it stores open orders only.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ ResultRow = tuple[int, datetime, datetime | None, str | None, datetime | None]
 
 
 class WrongResultError(Exception):
-    """What came out is not what must come out."""
+    """The output differs from the expected output."""
 
 
 @dataclass(frozen=True)
 class Batch:
     number: int
     rows: Mapping[str, Sequence[Row]]
-    """What it took, by topic."""
+    """The rows that it read, by topic."""
     given: Sequence[ResultRow]
 
 
@@ -66,7 +65,7 @@ class Order:
                 yield number, order, None, None, None
 
     def most_buffered(self) -> int:
-        """Its rows, and those of the first join that wait in the second."""
+        """Its rows, plus the results of the first join that the second one buffers."""
         waiting = sum(1 for order in self.placed for _ in self._deliveries(order))
         return len(self.placed) + len(self.delivered) + len(self.returned) + waiting
 
@@ -76,7 +75,7 @@ class Order:
 
 @dataclass(frozen=True)
 class After:
-    """What the query must say of itself after a batch."""
+    """What the progress report must state after a batch."""
 
     watermarks: Mapping[str, datetime]
     late: Mapping[str, int]
@@ -92,10 +91,10 @@ class Oracle:
         self._orders: dict[int, Order] = defaultdict(Order)
 
     def take(self, batch: Batch) -> After:
-        """Take the next batch in.
+        """Process the next batch.
 
-        Raises WrongResultError if an order that is decided now came out otherwise than the join
-        over its rows, or if rows of an order came out that was decided before.
+        Raises WrongResultError if the output of a newly final order differs from the join over its
+        rows, or if a row was emitted for an order that was already final.
         """
         late = Counter({topic: self._take_in(topic, rows) for topic, rows in batch.rows.items()})
         self.late += late

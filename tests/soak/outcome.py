@@ -1,4 +1,4 @@
-"""What has come of a run, and whether anything grew in it."""
+"""The outcome of a run, including figures that grew."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.soak.growth import trend
 from tests.soak.session import MIN_BATCHES_TO_RETAIN
 
 STEADY_AFTER = 2 * MIN_BATCHES_TO_RETAIN
-"""Batches after which all that is kept of the past is there, on disk and in a driver's memory."""
+"""Batches after which all retained history is present, on disk and in the driver's memory."""
 
 LEAST_BATCHES = 50
 OF_THE_DRIVERS_LIFE = {
@@ -27,14 +27,14 @@ OF_THE_RUN = {
     "checkpoint_files": 32.0,
     "checkpoint_bytes": 1e6,
 }
-"""What is watched, and how much it may rise within a run whatever there was."""
+"""The watched figures, and the increase that is allowed within a run."""
 BYTES = ("heap", "resident", "state_bytes", "checkpoint_bytes")
 
 
 @dataclass
 class Outcome:
     least_events: ClassVar[dict[str, int]] = {"driver killed": 2}
-    """What a run must have been through before it says that all is as it should be."""
+    """The minimum number of events before a run can be called a success."""
 
     seed: int
     minutes: float
@@ -42,7 +42,7 @@ class Outcome:
     batches: int = 0
     checked_batches: int = 0
     happened: list[dict[str, Any]] = field(default_factory=list)
-    """What went wrong: ``event``, and ``at`` how many seconds after the start."""
+    """The injected faults: ``event``, and ``at``, the seconds since the start."""
     driver_starts: int = 0
     growth: list[dict[str, Any]] = field(default_factory=list)
     failure: str | None = None
@@ -51,12 +51,12 @@ class Outcome:
 
     @property
     def events(self) -> dict[str, int]:
-        """How often each thing went wrong."""
+        """The number of each event."""
         return dict(Counter(each["event"] for each in self.happened))
 
     @property
     def lacks(self) -> list[str]:
-        """What is missing to say that all is as it should be."""
+        """What is missing before the run can be called a success."""
         missing = [
             f"{what} {self.events.get(what, 0)} times of {least}"
             for what, least in self.least_events.items()
@@ -78,12 +78,12 @@ class Outcome:
 
     @property
     def told(self) -> list[str]:
-        """What went in, what was compared, and what happened: a paragraph each."""
+        """Input, comparisons and events, a paragraph each."""
         events = ", ".join(f"{what} {count}" for what, count in sorted(self.events.items()))
         return [f"Happened: {events or 'nothing'}."]
 
     def watch_growth(self) -> None:
-        """Say what has grown, and fail of it if nothing else was wrong."""
+        """Record figures that grow; this fails the run unless it has failed already."""
         self.growth = growth(self)
         growing = [each["what"] for each in self.growth if each["grows"]]
         if growing and self.failure is None:
@@ -96,7 +96,7 @@ class Outcome:
 
 @dataclass
 class OrdersOutcome(Outcome):
-    """Of the Kafka pipeline."""
+    """Outcome of the Kafka pipeline."""
 
     least_events: ClassVar[dict[str, int]] = {"driver killed": 2, "broker killed": 1}
 
@@ -122,7 +122,7 @@ class OrdersOutcome(Outcome):
 
 @dataclass
 class ChangesOutcome(Outcome):
-    """Of the changelog pipeline."""
+    """Outcome of the changelog pipeline."""
 
     changes: int = 0
     emitted: int = 0
@@ -142,7 +142,7 @@ class ChangesOutcome(Outcome):
 
 
 def growth(outcome: Outcome) -> list[dict[str, Any]]:
-    """The trend of all that is watched, where there are values enough."""
+    """The trends of all watched figures with enough values."""
     samples = [sample for sample in outcome.samples if sample["batches"] >= STEADY_AFTER]
     found = [
         _growth(what, "run", [sample[what] for sample in samples], slack)

@@ -1,4 +1,4 @@
-"""The pipeline under test: messages go in, and batches come out with what they took and gave."""
+"""The pipeline under test: sends messages, and returns batches with their input and output."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Pipeline:
 
     @property
     def waiting(self) -> int:
-        """Messages that no batch which was seen to be finished has taken."""
+        """Messages that no finished batch is known to have read."""
         return sum(map(len, self._waiting.values()))
 
     def encoded(self, messages: Iterable[Message]) -> Encoded:
@@ -66,7 +66,7 @@ class Pipeline:
         self.sent += len(messages)
 
     def _placed(self, topic: str, row: Row, partition: int, offset: int) -> None:
-        """Of two messages that were sent one after the other the broker tells in that order."""
+        """The broker confirms two consecutive messages in the order in which they were sent."""
         place = (topic, partition)
         expected = self._taken[place] + len(self._waiting[place])
         if offset != expected:
@@ -74,14 +74,14 @@ class Pipeline:
         self._waiting[place].append(row)
 
     def finished(self) -> int:
-        """How many batches have been committed since the beginning."""
+        """The number of batches committed since the beginning."""
         return max((int(p.name) for p in self._logged("commits")), default=-1) + 1
 
     def planned(self) -> int:
         return max((int(p.name) for p in self._logged("offsets")), default=-1) + 1
 
     def messages_finished(self) -> int:
-        """How many messages all finished batches have taken."""
+        """The number of messages that all finished batches have read."""
         last = self.finished() - 1
         if last < 0:
             return 0
@@ -89,7 +89,7 @@ class Pipeline:
         return sum(end for partitions in ends.values() for end in partitions.values())
 
     def batches(self) -> Iterator[Batch]:
-        """Finished batches that were not given yet; what the job wrote of them goes."""
+        """Newly finished batches; deletes the files that the job wrote for them."""
         while self._next < self.finished():
             number, self._next = self._next, self._next + 1
             plan = self.folder / "planned" / str(number)

@@ -1,4 +1,4 @@
-"""What was watched in a run, over time: one picture for each figure, with what went wrong when."""
+"""The watched figures of a run over time, one plot each, with marks at the faults."""
 
 from __future__ import annotations
 

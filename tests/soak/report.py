@@ -1,4 +1,4 @@
-"""What a run was like, for a person: a page and a picture; and for programs: JSON."""
+"""The report of a run: a page and a picture for people, and JSON for programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.soak.outcome import BYTES, Outcome
 
 
 def write(outcome: Outcome, folder: Path) -> str:
-    """Write ``soak.json``, ``soak.md`` and ``soak.png``, and give the page."""
+    """Write ``soak.json``, ``soak.md`` and ``soak.png``, and return the page."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "soak.json").write_text(outcome.as_json(), encoding="utf-8")
     text = page(outcome)

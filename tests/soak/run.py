@@ -1,4 +1,4 @@
-"""Feeds the pipeline, lets things go wrong, checks all that comes out, and watches for growth."""
+"""Feeds the pipeline, injects faults, checks all output, and watches for growth."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.soak.weather import OF_THE_DRIVER, Happening, happenings
 WAVE_EVERY_S = 1.0
 ORDERS_A_WAVE = 300
 MOST_WAITING = 60 * 3 * ORDERS_A_WAVE
-"""Messages: a machine that is too slow for the pace is waited for, not flooded."""
+"""Messages: the feed waits for a slow machine instead of flooding it."""
 SAMPLE_EVERY_S = 4.0
 SILENT_FOR_S = 300
 REPORTED_WITHIN_S = 30
 QUIET_SHARE = 1 / 3
-"""The share of the time, at the end, in which the driver lives on: what it holds can be seen to
-grow only within one life."""
+"""The share of the time, at the end, without driver faults: growth in a driver is visible only
+within one process."""
 MOST_PAUSE_S = 8.0
 MOST_STALLED_WAVES = 12
 MOST_BURST = 8
@@ -48,7 +48,7 @@ class Soak:
         self._state: dict[str, float] = {}
 
     def run(self) -> OrdersOutcome:
-        """Run for the minutes that were asked for; what is wrong is in the outcome."""
+        """Run for the requested minutes; the outcome contains any failure."""
         try:
             self._pipeline.driver.start()
             self._wave()
@@ -88,7 +88,7 @@ class Soak:
                 waves_left = next_happening.after_waves
 
     def _happen(self, happening: Happening) -> float:
-        """Let it happen, and give the seconds without waves that follow."""
+        """Inject the event, and return the seconds without waves after it."""
         event, strength = happening.event, happening.strength
         self.outcome.happened.append({"at": time.time() - self._started, "event": event})
         pipeline = self._pipeline
@@ -126,7 +126,7 @@ class Soak:
         self._pipeline.send(self._pipeline.encoded(messages))
 
     def _until_a_batch_is_finished(self) -> None:
-        """Waves go on while the driver starts, so that a backlog waits for it."""
+        """Waves continue while the driver starts, so that it begins with a backlog."""
         finished = self._pipeline.finished()
         due = self._seconds + WAVE_EVERY_S
         while self._pipeline.finished() == finished:
@@ -148,7 +148,7 @@ class Soak:
             raise WrongResultError(f"orders {undecided[:10]} were never decided")
 
     def _look(self) -> None:
-        """Take in what is new."""
+        """Process new batches, reports and vitals."""
         self._pipeline.driver.check()
         now = time.monotonic()
         for batch in self._pipeline.batches():
@@ -174,7 +174,7 @@ class Soak:
             self._reports[report["batchId"]] = report
 
     def _told(self, batch: Batch) -> str:
-        """What else there is to know of a batch with a wrong result."""
+        """Additional information on a batch with a wrong result."""
         took = {topic: len(rows) for topic, rows in batch.rows.items()}
         deadline = time.monotonic() + REPORTED_WITHIN_S
         while batch.number not in self._reports and time.monotonic() < deadline:
@@ -187,7 +187,7 @@ class Soak:
     def _check(self, report: Mapping[str, Any], after: After) -> None:
         check(report, after)
         self.outcome.checked_batches += 1
-        # a batch before it whose report went with its process is not reported any more
+        # The reports of earlier batches without one are lost with their process.
         for number in [n for n in self._after if n < report["batchId"]]:
             del self._after[number]
         self._state = {

@@ -1,4 +1,4 @@
-"""A driver's session and its life: what both pipelines have, whatever they join."""
+"""The session and life of a driver process, shared by both pipelines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS: dict[str, Any] = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    # What Spark keeps of the past fills up early, so that growth beyond it is seen.
+    # A small history fills up early, so that growth beyond it is visible.
     "spark.sql.streaming.minBatchesToRetain": str(MIN_BATCHES_TO_RETAIN),
     "spark.sql.streaming.stateStore.maintenanceInterval": "5s",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class Life:
-    """One process of the driver: its session, and until ``stop`` lies in the folder its query.
+    """One driver process: its session, and its query until a file ``stop`` appears.
 
     ``progress.jsonl`` gets a line for each batch, ``vitals.jsonl`` one every few seconds.
     """
@@ -102,6 +102,6 @@ class _ProgressLines(StreamingQueryListener):
 
 
 def _append(file: Path, line: str) -> None:
-    # A kill may cut the line; the next process must not go on in the middle of it.
+    # A kill can truncate the line; the next process must not continue in the middle of it.
     with file.open("a") as lines:
         lines.write("\n" + line + "\n")

@@ -1,4 +1,4 @@
-"""The rule that says whether a figure grows without end, on made-up ones."""
+"""The rule that detects unbounded growth, on synthetic figures."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def grows(series: Series, seed: int) -> bool:
 
 
 @pytest.mark.parametrize("name", STEADY)
-def test_steady(name: str) -> None:
+def test_steady_series_is_not_reported(name: str) -> None:
     assert [seed for seed in range(200) if grows(STEADY[name], seed)] == []
 
 
 @pytest.mark.parametrize("name", GROWING)
-def test_growing(name: str) -> None:
+def test_growing_series_is_reported(name: str) -> None:
     assert [seed for seed in range(200) if not grows(GROWING[name], seed)] == []
 
 
-def test_too_few_values_to_tell() -> None:
+def test_trend_needs_a_minimum_of_values() -> None:
     assert trend([10.0 * n for n in range(LEAST_VALUES - 1)]) is None
     assert trend([10.0 * n for n in range(LEAST_VALUES)]) is not None
 
 
-def test_many_values() -> None:
+def test_trend_of_many_values_is_fitted() -> None:
     seen = trend([100 + n / 100 for n in range(10_000)])
     assert seen is not None
     assert seen.grows(SLACK)
@@ -65,7 +65,7 @@ def test_many_values() -> None:
 
 
 def outcome(leaks: str, by: float, batches: int = 100) -> Outcome:
-    """A run in which a batch ends whenever a sample is taken; the driver is killed half-way."""
+    """A run with one sample for each batch; the driver is killed half-way."""
 
     def figures(batch: int, names: Iterable[str]) -> dict[str, float]:
         return {name: 1e9 + (by * batch if name == leaks else 0) for name in names}
@@ -85,11 +85,11 @@ def outcome(leaks: str, by: float, batches: int = 100) -> Outcome:
 
 
 @pytest.mark.parametrize("what", [*OF_THE_RUN, *OF_THE_DRIVERS_LIFE])
-def test_what_grows_in_a_run(what: str) -> None:
+def test_growing_figure_of_a_run_is_named(what: str) -> None:
     growing = [(each["what"], each["of"]) for each in growth(outcome(what, 1e8)) if each["grows"]]
     assert growing == [(what, "run" if what in OF_THE_RUN else "driver 2")]
     assert not any(each["grows"] for each in growth(outcome(what, 0)))
 
 
-def test_a_run_of_too_few_batches() -> None:
+def test_run_of_too_few_batches_has_no_growth_figures() -> None:
     assert growth(outcome("heap", 1e8, batches=STEADY_AFTER)) == []

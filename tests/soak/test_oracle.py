@@ -1,4 +1,4 @@
-"""The oracle sees what is wrong: a made-up run, right at first, then with one thing changed."""
+"""The oracle detects errors: a synthetic correct run, then one change to it."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def rows(
 
 
 RUN = [
-    # order 1 delivered and returned at the very bounds, 2 delivered too late, 3 without anything
+    # order 1 delivered and returned exactly at the bounds, 2 delivered too late, 3 unmatched
     Batch(
         0,
         rows([(1, 1), (2, 1), (3, 1)], [(1, 2), (2, 2.1)], [(1, 4)]),
         [(1, at(1), at(2), "Ada", at(4))],
     ),
-    # the watermarks come to 6: these are no late rows, for they are judged by those of before
+    # The watermarks advance to 6. These rows are not late: the previous watermarks decide.
     Batch(
         1,
         rows([(4, 9), (5, 5)], [(9, 9)], [(9, 9)]),
         [(2, at(1), None, None, None), (3, at(1), None, None, None)],
     ),
-    # a late order, whose delivery finds nothing; an order at the watermark is not late
+    # A late order, whose delivery is unmatched. An order at the watermark is not late.
     Batch(2, rows([(6, 5.9), (7, 6)], [(6, 6.5), (7, 6.5)]), []),
     Batch(
         3,
@@ -65,14 +65,14 @@ def take(run: Sequence[Batch]) -> tuple[Oracle, list[After]]:
     return oracle, [oracle.take(batch) for batch in run]
 
 
-def test_a_run_as_it_should_be() -> None:
+def test_oracle_accepts_a_correct_run() -> None:
     oracle, afters = take(RUN)
     assert oracle.undecided() == [-3, -2, -1]
     assert oracle.checked_rows == 6
     assert [after.late["orders"] for after in afters] == [0, 0, 1, 0]
     assert not any(after.late[topic] for after in afters for topic in ("deliveries", "returns"))
     assert afters[1].watermarks == {topic: at(6) for topic in ("orders", "deliveries", "returns")}
-    # at first three orders, two deliveries, a return, and order 1 with its delivery
+    # At first three orders, two deliveries, a return, and order 1 joined with its delivery.
     assert [after.most_buffered for after in afters] == [7, 8, 12, 3]
 
 
@@ -83,18 +83,18 @@ def changed(batch: int, change: Callable[[list[Any]], list[Any]]) -> list[Batch]
 
 
 WRONG = {
-    "a row is missing": (changed(3, lambda given: given[1:]), "order 4, .*missing Counter.*None"),
-    "a row comes twice": (changed(3, lambda given: given + given[2:]), "order 7, .*too many"),
-    "a row twice, the second late": (changed(3, lambda given: [*given, RUN[1].given[0]]), "2"),
-    "a match comes padded": (
+    "missing row": (changed(3, lambda given: given[1:]), "order 4, .*missing Counter.*None"),
+    "duplicate row": (changed(3, lambda given: given + given[2:]), "order 7, .*too many"),
+    "duplicate row in a later batch": (changed(3, lambda given: [*given, RUN[1].given[0]]), "2"),
+    "padded instead of matched": (
         changed(0, lambda given: [(1, at(1), at(2), "Ada", None)]),
         "order 1, ",
     ),
-    "a late row takes part": (
+    "late row joined": (
         changed(2, lambda given: [(6, at(5.9), at(6.5), "Ada", None)]),
         "order 6, ",
     ),
-    "a row too late for its order": (
+    "row after its order is final": (
         changed(3, lambda given: [*given, (3, at(1), None, None, None)]),
         "3",
     ),
@@ -102,14 +102,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_wrong_run(what: str) -> None:
+def test_oracle_rejects_a_wrong_run(what: str) -> None:
     run, error = WRONG[what]
     with pytest.raises(WrongResultError, match=error):
         take(run)
 
 
 def progress() -> dict[str, Any]:
-    """What the query says after the second of two batches, of which one row was late."""
+    """The report after the third batch, in which one row was late."""
     lower = {
         "lateRowsLeft": 1,
         "lateRowsRight": 0,
@@ -131,7 +131,7 @@ def progress() -> dict[str, Any]:
     }
 
 
-def test_a_report_as_it_should_be() -> None:
+def test_check_accepts_a_correct_report() -> None:
     check(progress(), take(RUN)[1][2])
 
 
@@ -145,14 +145,14 @@ def test_a_report_as_it_should_be() -> None:
         (0, "watermark.return_time", 1_714_802_400_001, "watermark of returns is"),
     ],
 )
-def test_a_wrong_report(join: int, metric: str, value: int, error: str) -> None:
+def test_check_rejects_wrong_metrics(join: int, metric: str, value: int, error: str) -> None:
     report = progress()
     report["stateOperators"][join]["customMetrics"][metric] = value
     with pytest.raises(WrongResultError, match=error):
         check(report, take(RUN)[1][2])
 
 
-def test_a_state_of_more_than_what_is_undecided() -> None:
+def test_check_rejects_more_buffered_rows_than_expected() -> None:
     report = progress()
     report["stateOperators"][1]["numRowsTotal"] += 1
     with pytest.raises(WrongResultError, match="13 rows are buffered"):

@@ -1,4 +1,4 @@
-"""What a run says of itself, on made-up ones: no praise without batches and faults enough."""
+"""The verdict of a run, on synthetic outcomes: success requires enough batches and faults."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def outcome(batches: int = 200, failure: str | None = None, **events: int) -> Or
     return made
 
 
-def test_as_it_should_be() -> None:
+def test_verdict_of_a_successful_run() -> None:
     assert outcome().verdict == "as it should be"
 
 
@@ -48,17 +48,17 @@ def test_as_it_should_be() -> None:
         (outcome(broker_killed=0), "broker killed 0 times of 1"),
     ],
 )
-def test_too_short_to_tell(run: OrdersOutcome, lacking: str) -> None:
+def test_verdict_of_a_run_that_is_too_short(run: OrdersOutcome, lacking: str) -> None:
     assert run.verdict == f"nothing wrong so far, too short to tell: {lacking}"
 
 
-def test_what_is_wrong_is_wrong_however_short() -> None:
+def test_failure_is_the_verdict_even_of_a_short_run() -> None:
     assert outcome(batches=1, failure="WrongResultError: 1 row too many").verdict == (
         "WrongResultError: 1 row too many"
     )
 
 
-def test_the_picture_says_what_its_lines_are() -> None:
+def test_picture_legend_names_every_line() -> None:
     [legend] = drawn(outcome(driver_restarted=1)).legends
     assert {text.get_text() for text in legend.get_texts()} == {
         "the run",

@@ -1,8 +1,8 @@
-"""Rows a second from topics to a table, without faults and with them.
+"""Rows a second from topics to a table, without and with faults.
 
-The same messages go in both times, as fast as the broker takes them but not far ahead of the
-pipeline. The clock runs from the first of them to the end of the batch that takes the last one; the
-driver has run before, over a tenth of them. What came out is compared with the oracle after that.
+Both runs send the same messages, as fast as the broker accepts them but not far ahead of the
+pipeline. The clock runs from the first message to the end of the batch that reads the last one. The
+driver has warmed up on a tenth of the messages. The oracle checks the output afterwards.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.soak.pipeline import Encoded, Pipeline
 ORDERS_A_WAVE = 1000
 WAVES_AHEAD = 10
 WARM_UP = 10
-"""One wave in so many."""
+"""One wave in that many."""
 SILENT_FOR_S = 300
 
 
@@ -39,12 +39,12 @@ class Measured:
 
 
 def measure(broker: Broker, folder: Path, seed: int, waves: int, faults: int) -> Measured:
-    """Run once; ``faults`` is how often the driver is killed, and in between the broker.
+    """Run once; ``faults`` is the number of kills of the driver, and of the broker in between.
 
-    Raises WrongResultError where the result is not the oracle's.
+    Raises WrongResultError if the result differs from the oracle's.
     """
     pipeline = Pipeline(broker, folder, seed)
-    # so little that none is late, wherever a batch ends: the result is the same each time
+    # The disorder is so small that no row is late with any batch boundaries: results are equal.
     feed = Feed(seed, ORDERS_A_WAVE, disorder=1, stragglers=0)
     encoded = [pipeline.encoded(feed.wave()) for _ in range(waves)]
     warm_up, timed = encoded[: waves // WARM_UP], encoded[waves // WARM_UP :]
@@ -103,7 +103,7 @@ def _send(pipeline: Pipeline, waves: Sequence[Encoded], ahead: int) -> None:
 
 
 def _wait_for(pipeline: Pipeline, messages: int) -> None:
-    """Wait until finished batches have taken so many messages."""
+    """Wait until finished batches have read that many messages."""
     taken, deadline = -1, 0.0
     while (now := pipeline.messages_finished()) < messages:
         pipeline.driver.check()

@@ -1,4 +1,4 @@
-"""What the driver's JVM holds of this machine."""
+"""Resources that the driver's JVM uses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 
 def vitals(spark: SparkSession, local: Path) -> dict[str, int]:
-    """Measure the JVM: its heap after a full collection, and what the kernel says of it, if Linux.
+    """Measure the JVM: its heap after a full collection and, on Linux, the kernel's figures.
 
-    ``local`` is Spark's folder on the local disk, whose files are counted.
+    ``local`` is Spark's local folder, whose files are counted.
     """
     jvm: Any = spark._jvm
     runtime = jvm.java.lang.Runtime.getRuntime()
@@ -41,7 +41,7 @@ def _status(process: Path, name: str) -> int:
 
 
 def size(folder: Path) -> tuple[int, int]:
-    """Files below a folder and their bytes, while others come and go."""
+    """The number of files below a folder and their bytes, while files are added and deleted."""
     files = total = 0
     for path, _, names in os.walk(folder):
         for name in names:

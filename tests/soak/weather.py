@@ -1,4 +1,4 @@
-"""What goes wrong when, drawn from a seed: rounds in which each thing happens, in another order."""
+"""The schedule of faults, drawn from a seed: rounds with each fault once, in random order."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LEAST_WAVES, MOST_WAVES = 3, 12
 
 class Happening(NamedTuple):
     after_waves: int
-    """Waves between the happening before and this one."""
+    """Waves between the previous happening and this one."""
     event: Event
     strength: float
-    """From 0 to 1: how long a pause, a stall or a delay before a kill, how large a burst."""
+    """From 0 to 1: the length of a pause, stall or delay before a kill, or the size of a burst."""
 
 
 def happenings(seed: int) -> Iterator[Happening]:

@@ -1,4 +1,4 @@
-"""The driver of the changelog pipeline, which gets killed."""
+"""The driver of the changelog pipeline, which the soak test kills."""
 
 from __future__ import annotations
 

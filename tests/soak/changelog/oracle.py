@@ -1,4 +1,4 @@
-"""The table that the changes of a run must make, after each batch."""
+"""The table that the changes of a run must result in, after each batch."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Oracle:
         self._table: Counter[Change] = Counter()
 
     def take(self, batch: int, changes: Sequence[Change]) -> None:
-        """Raise WrongResultError if the changes do not lead to the table that they should."""
-        _no_change_in_vain(batch, changes)
+        """Raise WrongResultError if the applied changes differ from the expected table."""
+        _reject_canceling_changes(batch, changes)
         for *row, kind in changes:
             self._table[tuple(row)] += -1 if kind in REMOVALS else 1
         self._table = Counter({row: count for row, count in self._table.items() if count})
@@ -29,7 +29,7 @@ class Oracle:
             raise WrongResultError(f"batch {batch}: {amiss} lacking, {beyond} too many")
 
 
-def _no_change_in_vain(batch: int, changes: Sequence[Change]) -> None:
+def _reject_canceling_changes(batch: int, changes: Sequence[Change]) -> None:
     came = {tuple(row) for *row, kind in changes if kind not in REMOVALS}
     both = [row for *row, kind in changes if kind in REMOVALS and tuple(row) in came]
     if both:
@@ -37,7 +37,7 @@ def _no_change_in_vain(batch: int, changes: Sequence[Change]) -> None:
 
 
 def table(end: int) -> Counter[Change]:
-    """The join of what the changes below a number leave."""
+    """The join of the rows that remain after all changes below a number."""
     left, right, third = COUNTED.table(end), rows.images_table(end), KEYED.table(end)
     nobody: Change = (None, None)
     images_of: dict[int, list[Change]] = defaultdict(list)

@@ -1,6 +1,6 @@
-"""The join of three changelogs in all layouts of state, and what comes out of it.
+"""The join of three changelogs in all state layouts, and its output.
 
-Rows that are counted, last images and rows with a key, in a FULL and a LEFT join.
+Counted rows, latest versions and keyed rows, in a FULL and a LEFT join.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.soak.changelog import rows
 
 COUNTED, KEYED = rows.Tracked(salt=0), rows.Tracked(salt=3)
 Change = tuple[Any, ...]
-"""A row of the result, and its kind behind it."""
+"""A row of the result, followed by its row kind."""
 RESULT = ("a_id", "a_j", "a_p", "b_id", "b_p", "c_j", "c_p")
 
 
@@ -44,7 +44,7 @@ def joined(spark: SparkSession) -> DataFrame:
 
 
 def written(session: SparkSession, folder: Path, life: int) -> DataStreamWriter:
-    """Each attempt of a batch goes to ``table/batch=<number>/life=<number>``."""
+    """Write each attempt of a batch to ``table/batch=<number>/life=<number>``."""
 
     def write(batch: DataFrame, number: int) -> None:
         attempt = folder / "table" / f"batch={number}" / f"life={life}"
@@ -59,13 +59,13 @@ def written(session: SparkSession, folder: Path, life: int) -> DataStreamWriter:
 
 
 def finished(folder: Path) -> int:
-    """How many batches have been committed."""
+    """The number of committed batches."""
     commits = (folder / "checkpoint" / "commits").glob("[0-9]*")
     return max((int(commit.name) for commit in commits), default=-1) + 1
 
 
 def attempts(folder: Path, batch: int) -> list[list[Change]]:
-    """What each life that came so far has written of a batch."""
+    """The attempts of a batch by all driver processes so far."""
     table = folder / "table" / f"batch={batch}"
     return [_changes(done.parent) for done in sorted(table.glob("*/_SUCCESS"))]
 

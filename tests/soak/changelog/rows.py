@@ -1,8 +1,8 @@
-"""Three changelogs without end, each change of them told by its number alone.
+"""Three unbounded changelogs; the number of a change determines it completely.
 
-An input gives one change a number. A tracked input comes to each of its keys in turn; a row is
-inserted, changed three times, each time into another join key, and deleted, and stands anew after
-that. Sent images come to the keys in another order; one in thirteen says that its row is gone.
+An input has one change for each number. A tracked input visits its keys in turn. A row is inserted,
+updated three times, each time with another join key, deleted, and later inserted again. The
+upsert input visits its keys in another order; every 13th change deletes its row.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pyspark.sql import functions as F
 KEYS = 8_000
 JOIN_KEYS = 6_000
 A_BATCH = 800
-"""Changes of each input."""
+"""Changes of each input in a batch."""
 VERSIONS = 5
-"""Of a row, the last of which is that it is not there."""
+"""The versions of a row; in the last one it is deleted."""
 STRIDE = 7919
-"""Prime to the number of keys."""
+"""Coprime to the number of keys."""
 GONE_EVERY = 13
 
 Row = tuple[int, int, int]
@@ -29,12 +29,12 @@ Row = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Tracked:
-    """An input whose changes have both images."""
+    """An input whose updates have both images."""
 
     salt: int
 
     def changes(self, numbers: DataFrame) -> DataFrame:
-        """``id``, ``j``, ``p``, the kind, and the number of the change as ``seq``."""
+        """``id``, ``j``, ``p``, the row kind, and the number of the change as ``seq``."""
         value = F.col("value")
         key, version = value % KEYS, F.floor(value / KEYS)
         phase = self._phase(key, version)
@@ -56,7 +56,7 @@ class Tracked:
         return each.select("change.row.*", "change._change_type", "seq")
 
     def table(self, end: int) -> dict[int, Row]:
-        """What the changes below a number leave, by key."""
+        """The rows that remain after the changes below a number, by key."""
         rows = {}
         for key in range(min(KEYS, end)):
             version = (end - 1 - key) // KEYS
@@ -76,7 +76,7 @@ class Tracked:
 
 
 def images(numbers: DataFrame) -> DataFrame:
-    """``id``, ``j``, ``p``, whether the row is ``gone``, and the number as ``seq``."""
+    """``id``, ``j``, ``p``, whether the row is deleted (``gone``), and the number as ``seq``."""
     value = F.col("value")
     key = value * STRIDE % KEYS
     return numbers.select(
@@ -89,8 +89,8 @@ def images(numbers: DataFrame) -> DataFrame:
 
 
 def images_table(end: int) -> dict[int, Row]:
-    """What the images below a number leave, by key."""
-    # any so many numbers that follow each other have all keys
+    """The rows that remain after the images below a number, by key."""
+    # KEYS consecutive numbers cover all keys.
     last = {value * STRIDE % KEYS: value for value in range(max(0, end - KEYS), end)}
     return {
         key: (key, (value * 13 + key) % JOIN_KEYS, value % 97)

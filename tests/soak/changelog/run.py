@@ -1,4 +1,4 @@
-"""Lets the changelog pipeline run and be killed, checks all that comes out, watches for growth."""
+"""Runs and kills the changelog pipeline, checks all output, and watches for growth."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ChangesSoak:
         self._state: dict[str, float] = {}
 
     def run(self) -> ChangesOutcome:
-        """Run for the minutes that were asked for; what is wrong is in the outcome."""
+        """Run for the requested minutes; the outcome contains any failure."""
         outcome = self.outcome
         try:
             self._driver.start()
@@ -119,7 +119,7 @@ class ChangesSoak:
             self.outcome.samples.append(where | self._state | on_disk)
 
     def _finished(self) -> Iterator[list[Change]]:
-        """The changes of finished batches that were not given yet; their files go."""
+        """The changes of newly finished batches; deletes their files."""
         for number in range(self.outcome.batches, pipeline.finished(self._folder)):
             first, *again = pipeline.attempts(self._folder, number)
             if any(Counter(each) != Counter(first) for each in again):

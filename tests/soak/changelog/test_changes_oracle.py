@@ -1,4 +1,4 @@
-"""The oracle of the changelog pipeline, on runs that are right and on runs that are wrong."""
+"""The oracle of the changelog pipeline accepts correct runs and rejects wrong ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BATCHES = range(3)
 
 
 def changes(batch: int) -> list[Change]:
-    """What must come out of a batch."""
+    """The expected output of a batch."""
     before, after = (table(n * rows.A_BATCH) for n in (batch, batch + 1))
     return [(*row, "delete") for row in (before - after).elements()] + [
         (*row, "insert") for row in (after - before).elements()
@@ -30,13 +30,13 @@ def wrong(changes_of_two: list[list[Change]]) -> str:
     return str(error.value)
 
 
-def test_a_run_that_is_right() -> None:
+def test_oracle_accepts_a_correct_run() -> None:
     oracle = Oracle()
     for batch in BATCHES:
         oracle.take(batch, changes(batch))
 
 
-def test_a_change_that_is_lacking_or_too_many() -> None:
+def test_oracle_rejects_missing_and_surplus_changes() -> None:
     first, second = changes(0), changes(1)
     assert "batch 1: [] lacking, " in wrong([first, second[1:]])
     assert ", [] too many" in wrong([first, second[:-1]])
@@ -44,13 +44,13 @@ def test_a_change_that_is_lacking_or_too_many() -> None:
     assert "batch 1: [] lacking, " in wrong([first, [*second, second[-1]]])
 
 
-def test_a_row_that_is_taken_back_and_given() -> None:
+def test_oracle_rejects_changes_that_cancel_out() -> None:
     row = next(iter(table(rows.A_BATCH) & table(2 * rows.A_BATCH)))
     in_vain = [(*row, "delete"), (*row, "insert")]
     assert "was taken back and given" in wrong([changes(0), changes(1) + in_vain])
 
 
-def test_rows_of_each_kind_are_there_and_change() -> None:
+def test_generated_tables_have_rows_of_each_kind() -> None:
     far, next_one = (table(n * rows.A_BATCH) for n in (60, 61))
     alone, padded = (
         [row for row in far if row[0] is None],
