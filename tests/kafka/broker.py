@@ -44,7 +44,7 @@ class Address:
 
     @property
     def client_settings(self) -> dict[str, str | int | float | bool]:
-        """Settings of a librdkafka client, which logs nothing while a test has killed the broker."""
+        """Settings of a librdkafka client; it logs nothing while a test has killed the broker."""
         return {"bootstrap.servers": self.bootstrap, "log_level": 0}
 
 
