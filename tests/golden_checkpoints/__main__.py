@@ -1,9 +1,9 @@
-"""Makes the kept checkpoints that are not there: `python -m tests.golden_checkpoints`.
+"""Writes missing golden checkpoints: `python -m tests.golden_checkpoints`.
 
-Those that are there stay as they are, for they are what the code has promised to read. To make one
-anew, delete it first; that is right only while its format has not been released.
+Existing checkpoints stay unchanged, because released code promises to read them. To rewrite one,
+delete it first; this is allowed only while its format is unreleased.
 
-With the Python of an earlier version of Spark, it makes those of that version.
+With the Python of an earlier Spark version, it writes the checkpoints of that version.
 """
 
 from __future__ import annotations

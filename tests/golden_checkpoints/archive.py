@@ -1,4 +1,4 @@
-"""A checkpoint in one file, without the place where it was made."""
+"""A checkpoint as one file, independent of the folder in which it was written."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tests.golden_checkpoints.cases import Batch
 
 KEPT = Path(__file__).parent / "kept"
 ELSEWHERE = "/where/it/was/made"
-"""Some files of a checkpoint name others by their whole path; nothing is there any more."""
+"""Some checkpoint files contain absolute paths of other files; this path replaces them."""
 
 
 @dataclass(frozen=True)
 class Morning:
-    """What a checkpoint has behind it.
+    """The history of a checkpoint.
 
     Parameters
     ----------
     batches : list of Batch
-        The rows that it has read.
+        The rows that the query has read.
     output : list of list
-        The rows that have come out.
+        The rows that the query has emitted.
     """
 
     batches: list[Batch]
@@ -32,13 +32,13 @@ class Morning:
 
 
 SPARK = "4.2"
-"""The version of Spark that wrote the checkpoints which are kept in no folder of a version."""
+"""The Spark version that wrote the checkpoints outside of folders for other versions."""
 OF_OTHER_SPARKS = ("chain", "changes_in_a_chain", "full", "full_merged", "last_rows", "ordered")
-"""The cases of which checkpoints of earlier versions of Spark are kept."""
+"""The cases with checkpoints of earlier Spark versions."""
 
 
 def archive(state_format: str, version: int, case: str, spark: str = SPARK) -> Path:
-    """Where the checkpoint of a case in a version of a format is kept."""
+    """The path of the checkpoint of a case in a format version."""
     folder = KEPT if spark == SPARK else KEPT / f"spark-{spark}"
     return folder / f"{state_format}-{version}" / f"{case}.tar.gz"
 
@@ -48,31 +48,31 @@ def minor(version: str) -> str:
 
 
 def can_go_on(kept: Path, spark: str) -> bool:
-    """Whether a version of Spark is no earlier than the one that wrote a checkpoint."""
+    """Whether a Spark version can read a checkpoint: it is no older than the writer."""
     folder = kept.relative_to(KEPT).parts[0]
     writer = folder.removeprefix("spark-") if folder.startswith("spark-") else SPARK
     return [*map(int, minor(spark).split("."))] >= [*map(int, writer.split("."))]
 
 
 def pack(checkpoint: Path, morning: Morning, into: Path) -> None:
-    """Keep a checkpoint."""
+    """Write a checkpoint to an archive."""
     into.parent.mkdir(parents=True, exist_ok=True)
     made = str(checkpoint.parent).encode()
     with tarfile.open(into, "w:gz") as tar:
         story = json.dumps({"batches": morning.batches, "output": morning.output}, indent=1)
         _add(tar, "morning.json", story.encode())
         for path in sorted(checkpoint.rglob("*")):
-            # the sums of Hadoop's local file system would be those of the files as they were
+            # Hadoop's checksums would be those of the files before the paths were replaced.
             if path.is_file() and path.suffix != ".crc":
                 name = f"checkpoint/{path.relative_to(checkpoint)}"
                 _add(tar, name, path.read_bytes().replace(made, ELSEWHERE.encode()))
 
 
 def unpack(kept: Path, folder: Path) -> Morning:
-    """Lay a checkpoint out in a folder, as `checkpoint`."""
+    """Extract a checkpoint into a folder, as `checkpoint`."""
     with tarfile.open(kept) as tar:
         tar.extractall(folder, filter="data")
-    # Spark's file source refuses a file outside of its folder, even one that it has read
+    # Spark's file source refuses a file outside of its folder, even one that it has already read.
     for path in (folder / "checkpoint" / "sources").rglob("*"):
         if path.is_file():
             text = path.read_text(encoding="utf-8")

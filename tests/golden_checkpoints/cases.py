@@ -1,4 +1,4 @@
-"""The queries whose checkpoints are kept: what each of them reads, and in which batches."""
+"""The queries of the golden checkpoints, with the input of each batch."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Batch = dict[str, list[Row]]
 """The rows of each input."""
 
 CLOSING = -1
-"""The number of a row that is there to move watermarks only."""
+"""The number of a row that only advances the watermark."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A query over some inputs, and a day of them.
+    """A query over some inputs, and a day of rows.
 
-    Every row has a number `n`; that of each input comes out of the query under the input's name.
+    Every row has a number `n`. The query outputs the number of each input under the input's name.
     """
 
     name: str
@@ -33,13 +33,13 @@ class Case:
     evening: list[Batch]
     settings: dict[str, str] = field(default_factory=dict)
     over_tables: Callable[[dict[str, DataFrame]], DataFrame] | None = None
-    """What gives the same of tables, where the query itself is one of streams only."""
+    """The equivalent query over tables, if the query itself works on streams only."""
     merged: bool = False
-    """Whether maintenance has put files together when the checkpoint is kept."""
+    """Whether maintenance has merged state files when the checkpoint is archived."""
     one_start: bool = False
-    """Whether all batches of the morning are of one start: what a run knows of them counts."""
+    """Whether one start runs all batches of the morning, so that knowledge of the run counts."""
     changes: bool = False
-    """Whether the last column says what became of a row: what they leave is compared."""
+    """Whether the last column is a row kind; the test then compares the resulting tables."""
 
 
 def at(clock: str, day: int = 4, second: int = 0) -> str:
@@ -102,7 +102,7 @@ WITHIN_THE_HOUR = "r.t BETWEEN l.t AND l.t + INTERVAL '1' HOUR"
 
 
 def orders(key: str, kind: str, keys: list[Any], time: str = "TIMESTAMP") -> dict[str, Any]:
-    """Four orders, of which the first two are delivered, one before noon and one after."""
+    """Four orders; the first two have a delivery each, one before noon and one after."""
     a, b, c, d = keys
     schema = f"n INT, {key} {kind}, t {time}"
     return {
@@ -129,7 +129,7 @@ def orders(key: str, kind: str, keys: list[Any], time: str = "TIMESTAMP") -> dic
 
 
 def changing_rates() -> dict[str, Any]:
-    """Orders, and versions that pass, end and wait when the checkpoint is kept."""
+    """Orders, and versions that are replaced, deleted or buffered in the archived checkpoint."""
 
     def order(n: int, k: int, t: str) -> Row:
         return {"n": n, "k": k, "t": at(t)}
@@ -154,7 +154,7 @@ def changing_rates() -> dict[str, Any]:
                     rate(11, 1, "10:25", "update_preimage", 2),
                     rate(14, 1, "10:25", "update_postimage", 2),
                     rate(12, 2, "10:30", "delete", 2),
-                    # of equal times the sequence decides
+                    # Of equal times, the sequence decides.
                     rate(15, 3, "10:30", "update_postimage", 3),
                     rate(16, 3, "10:30", "update_postimage", 2),
                 ],
@@ -189,7 +189,7 @@ def closing(time: Any) -> list[Batch]:
 
 
 def crowded() -> dict[str, Any]:
-    """A row a minute on the left and some on the right, on both sides of the edges of buckets."""
+    """A left row a minute and some right rows, on both sides of the bucket edges."""
     schema = "n INT, k INT, t TIMESTAMP"
 
     def rows(first: int, minutes: range, step: int = 1) -> list[Row]:
@@ -213,7 +213,7 @@ def crowded() -> dict[str, Any]:
 
 
 def one_hot_key(right_later: int = 3) -> dict[str, Any]:
-    """Ten minutes a batch, in which every other row is of one key; so many seconds apart."""
+    """Ten minutes a batch, with a hot key in every other row; right rows are some seconds later."""
     schema = "n INT, k INT, t TIMESTAMP"
 
     def rows(batch: int, first: int, later: int = 0) -> list[Row]:
@@ -264,7 +264,7 @@ def numbers() -> dict[str, Any]:
 
 
 def expiring() -> dict[str, Any]:
-    """Auctions that each say how long they are open."""
+    """Auctions with an end time each."""
 
     def auction(n: int, k: str, t: str, until: str) -> Row:
         return {"n": n, "k": k, "t": at(t), "until": at(until)}
@@ -334,7 +334,7 @@ def three() -> dict[str, Any]:
 def changelogs(
     ons: list[str], key: str | None = "n", how: How = "left"
 ) -> Callable[[dict[str, DataFrame]], DataFrame]:
-    """Joins of `l` with `r`, then with `b`, by as many conditions."""
+    """Joins of `l` with `r`, then with `b`, one for each condition."""
 
     def query(inputs: dict[str, DataFrame]) -> DataFrame:
         declared = {
@@ -350,7 +350,7 @@ def changelogs(
 
 
 def joined_tables(ons: list[str], how: How = "left") -> Callable[..., DataFrame]:
-    """The same of the rows that are left of all changes."""
+    """The same join over the rows that remain after all changes."""
 
     def query(inputs: dict[str, DataFrame]) -> DataFrame:
         sign = "IF(op IN ('insert', 'update_postimage'), 1, -1)"
@@ -370,7 +370,7 @@ def joined_tables(ons: list[str], how: How = "left") -> Callable[..., DataFrame]
 
 
 def changing(inputs: str) -> dict[str, Any]:
-    """Rows that come, change and go; in a batch each at most once."""
+    """Inserts, updates and deletes; at most one for each row and batch."""
 
     def came(n: int, k: int) -> Batch:
         return {"": [{"n": n, "k": k, "op": "insert"}]}
@@ -482,7 +482,7 @@ CASES = [
         query=both("l.k = r.k AND r.t BETWEEN l.t AND l.t + INTERVAL '1' MINUTE", "full"),
         **one_hot_key(),
     ),
-    # a batch spans many of its buckets, so those of the key are wider than they must be
+    # A batch spans many time buckets of the key, so they are wider than necessary.
     Case(
         "full_wide_hot_key",
         query=both(

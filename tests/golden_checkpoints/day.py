@@ -1,4 +1,4 @@
-"""Runs a day of a case, with a break in the middle."""
+"""Runs a day of a case, with a restart in the middle."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.streams import Landing, Run
 
 PARTITIONS = 2
 FORMATS = {"segments": 2, "rocksdb": 1}
-"""The state formats, and the version of each that is written now."""
+"""The state formats, and the version of each that the code writes."""
 
 
 class Day:
-    """A case whose inputs land in a folder, after those that had landed elsewhere."""
+    """A case whose new inputs land in a folder; earlier inputs landed elsewhere."""
 
     def __init__(
         self, session: SparkSession, case: Case, folder: Path, landed: list[Batch] | None = None
@@ -38,7 +38,7 @@ class Day:
         self.run = Run(case.query(streams), folder / "checkpoint")
 
     def play(self, batches: list[Batch]) -> None:
-        """Run each batch as a start of its own."""
+        """Run each batch in a separate start."""
         for batch in batches:
             self.land(batch)
             self.run.step()
@@ -49,7 +49,7 @@ class Day:
         self.run.step()
 
     def play_until_merged(self, batches: list[Batch]) -> None:
-        """Run all batches in one start, and wait for maintenance to put their files together."""
+        """Run all batches in one start, and wait until maintenance has merged their files."""
         query = self.run.start(processingTime="0 seconds")
         try:
             for batch in batches:
@@ -73,7 +73,7 @@ class Day:
 
 
 def decided(case: Case, rows: list[tuple[Any, ...]]) -> list[str]:
-    """Rows without those that only move watermarks; of changes, what they leave."""
+    """Rows except those that only advance watermarks; for changes, the remaining rows."""
     if case.changes:
         left: Counter[tuple[Any, ...]] = Counter()
         for *row, op in rows:
@@ -85,7 +85,7 @@ def decided(case: Case, rows: list[tuple[Any, ...]]) -> list[str]:
 
 
 def answer(session: SparkSession, case: Case, batches: list[Batch]) -> list[str]:
-    """The batch join of all these rows."""
+    """The batch join of all rows of these batches."""
 
     def table(name: str, schema: str) -> DataFrame:
         rows = [json.dumps(row) for batch in batches for row in batch.get(name, [])]
@@ -100,7 +100,7 @@ def answer(session: SparkSession, case: Case, batches: list[Batch]) -> list[str]
 
 @contextmanager
 def settings(session: SparkSession, case: Case, state_format: str) -> Iterator[None]:
-    """The session as the checkpoint of a case was made."""
+    """Configure the session as when the checkpoint of a case was written."""
     wanted = {
         "spark.sql.streamJoin.stateFormat": state_format,
         "spark.sql.shuffle.partitions": str(PARTITIONS),

@@ -1,4 +1,4 @@
-"""Kept checkpoints of released formats go on with the code as it is, and give what they must."""
+"""Golden checkpoints of released formats continue with the present code and the right output."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_a_kept_checkpoint_goes_on(spark: SparkSession, tmp_path: Path, kept: Pa
         day.play(case.evening)
         given = decided(case, [*map(tuple, morning.output), *day.run.rows()])
         assert given == answer(spark, case, [*morning.batches, *case.evening])
-    # something was left to do
+    # The evening produced output.
     assert day.run.rows() if case.changes else decided(case, day.run.rows())
 
 
 @pytest.mark.parametrize("kept", READABLE, ids=name_of)
-def test_a_kept_checkpoint_moves_to_other_partitions(
+def test_rescaled_checkpoint_equals_the_batch_join(
     spark: SparkSession, tmp_path: Path, kept: Path
 ) -> None:
     day, morning = restored(spark, kept, tmp_path)
@@ -71,7 +71,7 @@ def test_a_kept_checkpoint_moves_to_other_partitions(
         assert given == answer(spark, case, [*morning.batches, *case.evening])
 
 
-def test_each_case_is_kept_in_each_format() -> None:
+def test_each_case_has_a_checkpoint_in_each_format() -> None:
     wanted = {
         archive(name, version, case.name) for name, version in FORMATS.items() for case in CASES
     }
@@ -84,7 +84,7 @@ def test_each_case_is_kept_in_each_format() -> None:
     assert wanted <= set(ARCHIVES)
 
 
-def test_merged_state_is_among_them(tmp_path: Path) -> None:
+def test_merged_archives_contain_merged_state_files(tmp_path: Path) -> None:
     for state_format, suffix in (("segments", "*.whole"), ("rocksdb", "*.zip")):
         folder = tmp_path / state_format
         unpack(archive(state_format, FORMATS[state_format], "full_merged"), folder)
@@ -95,20 +95,20 @@ def test_merged_state_is_among_them(tmp_path: Path) -> None:
     ("name", "version", "wider"), [("full_hot_key", 1, None), ("full_wide_hot_key", 2, 2)]
 )
 @pytest.mark.parametrize("state_format", FORMATS)
-def test_the_spread_rows_of_a_key_are_among_them(
+def test_hot_key_archives_contain_each_version_of_hot_key_files(
     tmp_path: Path, state_format: str, name: str, version: int, wider: int | None
 ) -> None:
-    """In each version of the files that say which keys these are."""
+    """One archive for each version of the hot-key files."""
     unpack(archive(state_format, FORMATS[state_format], name), tmp_path)
     files = (tmp_path / "checkpoint" / "state" / "0" / "_hotKeys").glob("[0-9]*")
-    (noted,) = (json.loads(path.read_text(encoding="utf-8")) for path in files)
-    assert noted["version"] == version
-    (key,) = noted["keys"]
+    (hot_keys,) = (json.loads(path.read_text(encoding="utf-8")) for path in files)
+    assert hot_keys["version"] == version
+    (key,) = hot_keys["keys"]
     assert key.get("wider") == wider
 
 
 @pytest.mark.parametrize("state_format", FORMATS)
-def test_a_session_that_has_run_no_query_can_look(tmp_path: Path, state_format: str) -> None:
+def test_pending_reads_a_checkpoint_in_a_fresh_session(tmp_path: Path, state_format: str) -> None:
     unpack(archive(state_format, FORMATS[state_format], "full_merged"), tmp_path)
     shown = run_python(
         f"""
@@ -129,7 +129,7 @@ def later_description(checkpoint: Path) -> list[Path]:
         written = json.loads(body)
         properties = json.loads(written["operatorPropertiesJson"])
         assert properties["version"] == FORMATS[properties["format"]]
-        # a later version may say the rest in another way
+        # A later version may write the other properties differently.
         later = {
             "version": properties["version"] + 1,
             "format": properties["format"],
@@ -151,21 +151,21 @@ def later_segments(checkpoint: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("state_format", "later", "seen_at_the_start", "seen_by_whom_looks"),
+    ("state_format", "later", "start_error", "pending_error"),
     [
         ("segments", later_description, AnalysisException, AnalysisException),
         ("rocksdb", later_description, AnalysisException, AnalysisException),
-        # only the tasks that read the files see it
+        # Only the tasks that read the files notice it.
         ("segments", later_segments, StreamingQueryException, Py4JJavaError),
     ],
 )
-def test_a_format_of_a_later_version_is_refused(
+def test_later_format_version_is_refused_unchanged(
     spark: SparkSession,
     tmp_path: Path,
     state_format: str,
     later: Callable[[Path], list[Path]],
-    seen_at_the_start: type[Exception],
-    seen_by_whom_looks: type[Exception],
+    start_error: type[Exception],
+    pending_error: type[Exception],
 ) -> None:
     kept = archive(state_format, FORMATS[state_format], "full")
     day, morning = restored(spark, kept, tmp_path)
@@ -175,9 +175,9 @@ def test_a_format_of_a_later_version_is_refused(
     case: Case = day.case
     with settings(spark, case, state_format):
         day.land(case.evening[0])
-        with pytest.raises(seen_at_the_start) as refused:
+        with pytest.raises(start_error) as refused:
             day.run.step()
-        with pytest.raises(seen_by_whom_looks) as unseen:
+        with pytest.raises(pending_error) as unseen:
             pending(day.run.checkpoint).collect()
         version = FORMATS[state_format]
         for error in (refused, unseen):
@@ -186,7 +186,7 @@ def test_a_format_of_a_later_version_is_refused(
             assert f"Expected: format {state_format} {version}." in str(error.value)
         after = fingerprints(day.run.checkpoint)
         assert {name: after.get(name) for name in before} == before
-        # the batch that was begun has left no state
+        # The failed batch has written no state.
         partitions = [f"state/0/{p}/" for p in range(PARTITIONS)]
         assert not [name for name in set(after) - set(before) if name.startswith(tuple(partitions))]
         for path in changed:

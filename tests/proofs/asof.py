@@ -40,7 +40,7 @@ class DueByItsOwnWatermark(AsOf):
 
 
 @proof("R21", SOUND, rule=AsOf, weakened=DueByItsOwnWatermark)
-def a_probe_row_is_due_when_no_build_row_before_it_can_come(kind: type[AsOf]) -> list[Claim]:
+def a_probe_row_is_due_once_no_earlier_build_row_can_arrive(kind: type[AsOf]) -> list[Claim]:
     asof, (probe, build) = join(kind), z3.Ints("probe build")
     limit = asof.limit(PROBE, BUILD)
     return [
@@ -48,7 +48,7 @@ def a_probe_row_is_due_when_no_build_row_before_it_can_come(kind: type[AsOf]) ->
             [asof.is_due(True, probe, limit), in_time(build, BUILD)],
             negate(asof.precedes(probe, build)),
         ),
-        # what arrives in time is not below the limit of the batch before
+        # Rows on time are not below the limit of the previous batch.
         Claim([in_time(probe, PROBE)], negate(asof.is_due(True, probe, limit))),
         Claim([in_time(build, BUILD)], negate(asof.is_due(False, build, limit))),
     ]
@@ -60,8 +60,8 @@ class DueOneLate(AsOf):
 
 
 @proof("R21", TIGHT, rule=AsOf, weakened=DueOneLate)
-def a_probe_row_waits_for_a_row_that_may_come(kind: type[AsOf]) -> Claim:
-    """A build row before it, or a probe row before it, for which last rows are stored."""
+def a_buffered_probe_row_waits_for_a_row_that_can_arrive(kind: type[AsOf]) -> Claim:
+    """An earlier build row, or an earlier probe row for which latest rows are stored."""
     asof, probe = join(kind), z3.Int("probe")
     limit = asof.limit(PROBE, BUILD)
     waits = negate(asof.is_due(True, probe, limit))
@@ -77,8 +77,8 @@ class SettledByTheBuildSide(AsOf):
 
 
 @proof("R22", SOUND, rule=AsOf, weakened=SettledByTheBuildSide)
-def a_due_build_row_counts_for_each_later_probe_row(kind: type[AsOf]) -> Claim:
-    """So of each key the last rows suffice: whoever meets an earlier row has them after it."""
+def a_due_build_row_precedes_each_later_probe_row(kind: type[AsOf]) -> Claim:
+    """The latest rows of each key suffice: a probe row after an earlier row is also after them."""
     asof, (probe, later) = join(kind), z3.Ints("probe later")
     limit = asof.limit(PROBE, BUILD)
     return Claim(
@@ -98,8 +98,8 @@ class DueAtTheLimit(AsOf):
 
 
 @proof("R22", SOUND, rule=AsOf, weakened=DueAtTheLimit)
-def no_row_can_arrive_that_an_end_that_is_due_would_end(kind: type[AsOf]) -> Claim:
-    """So it need not be stored. A row of its time could be before it by the sequence."""
+def no_row_that_a_due_delete_applies_to_can_arrive(kind: type[AsOf]) -> Claim:
+    """The delete need not be stored. A row at its time could precede it by sequence."""
     asof, (end, build) = join(kind), z3.Ints("end build")
     limit = asof.limit(PROBE, BUILD)
     return Claim([asof.is_due(False, end, limit), in_time(build, BUILD)], end < build)
@@ -111,8 +111,8 @@ class StrictlyBefore(AsOf):
 
 
 @proof("R22", TIGHT, rule=AsOf, weakened=StrictlyBefore)
-def the_last_due_row_may_still_be_met(kind: type[AsOf]) -> Claim:
-    """By the probe row whose horizon is the limit."""
+def the_latest_due_build_row_can_still_match(kind: type[AsOf]) -> Claim:
+    """The partner is the probe row whose horizon is the limit."""
     asof, build = join(kind), z3.Int("build")
     limit = asof.limit(PROBE, BUILD)
     probe = limit.value - asof.reach
@@ -143,7 +143,7 @@ class ExpiresOneLate(AsOf):
 
 
 @proof("R23", TIGHT, rule=AsOf, weakened=ExpiresOneLate)
-def a_row_that_stays_is_recent_enough_for_one(kind: type[AsOf]) -> Claim:
+def a_stored_build_row_is_recent_enough_for_a_probe_row(kind: type[AsOf]) -> Claim:
     asof, build = join(kind), z3.Int("build")
     limit = asof.limit(PROBE, BUILD)
     probe = limit.value - asof.reach
@@ -151,14 +151,14 @@ def a_row_that_stays_is_recent_enough_for_one(kind: type[AsOf]) -> Claim:
 
 
 class AsAnEventTimeJoin(AsOf):
-    """The output watermark of a join whose pairs are emitted as soon as both rows have arrived."""
+    """The output watermark of a join that emits a pair as soon as both rows have arrived."""
 
     def build_watermark(self, probe: Maybe, build: Maybe) -> Maybe:
         return least_if_all([build, moved(probe, -self.tolerance)])
 
 
 @proof("R24", OUTPUT, rule=AsOf, weakened=AsAnEventTimeJoin)
-def no_time_below_its_output_watermark_is_still_to_come(kind: type[AsOf]) -> list[Claim]:
+def no_time_below_the_output_watermark_is_emitted_later(kind: type[AsOf]) -> list[Claim]:
     asof, (probe, build) = join(kind), z3.Ints("probe build")
     limit = asof.limit(PROBE, BUILD)
     later = negate(asof.is_due(True, probe, limit))
@@ -176,7 +176,7 @@ class LimitOfTheDistance(AsOf):
 
 
 @proof("R24", MONOTONE, rule=AsOf, weakened=LimitOfTheDistance)
-def the_output_watermarks_never_go_back(kind: type[AsOf]) -> list[Claim]:
+def the_output_watermarks_never_decrease(kind: type[AsOf]) -> list[Claim]:
     asof = join(kind)
     later = [unknown_or("later_probe"), unknown_or("later_build")]
     given = [

@@ -19,14 +19,14 @@ class KeepsOnlyWhatTheEndOfTheBatchLets(MicroBatch):
 
 
 def watermarks_of_batches(join: Join, count: int) -> tuple[list[Watermarks], list[Truth]]:
-    """The watermarks after each batch, and that they never go back."""
+    """The watermarks after each batch, and the formula that they never decrease."""
     marks = [shapes.watermarks(join, f"w{n}") for n in range(count)]
     return marks, [shapes.not_before(a, b) for a, b in pairwise(marks)]
 
 
 @proof("R13", SOUND, rule=MicroBatch, weakened=KeepsOnlyWhatTheEndOfTheBatchLets)
-def two_rows_that_match_and_are_not_late_meet(batch: type[MicroBatch]) -> list[Claim]:
-    """The first of them, of the same batch or an earlier one, is still buffered."""
+def two_matching_rows_on_time_are_joined(batch: type[MicroBatch]) -> list[Claim]:
+    """The row that arrives first, in the same or an earlier batch, is still buffered."""
     found = []
     for shape in shapes.ALL:
         join = shape(Join)
@@ -36,10 +36,10 @@ def two_rows_that_match_and_are_not_late_meet(batch: type[MicroBatch]) -> list[C
         for first in SIDES:
             second = 1 - first
             given = [*monotone, *matched]
-            # both in one batch: buffered while it is read
+            # both rows in one batch: the first is buffered while the batch is read
             in_time = negate(join.late(second, pair, this.late))
             found.append(Claim([*given, in_time], join.survives(first, pair, this.buffered_first)))
-            # the second one in the next batch: whichever input the first one is of
+            # the second row in the next batch, from either input
             in_time = negate(join.late(second, pair, following.late))
             stays = [
                 join.survives(first, pair, marks)
@@ -56,10 +56,10 @@ class LateByTheEndOfTheBatch(MicroBatch):
 
 
 @proof("R14", MONOTONE, rule=MicroBatch, weakened=LateByTheEndOfTheBatch)
-def larger_batches_find_no_row_late_that_smaller_ones_do_not(
+def no_row_is_late_in_larger_batches_only(
     batch: type[MicroBatch],
 ) -> list[Claim]:
-    """A row of the second of two batches, and the same row where they are one."""
+    """A row of the second of two batches, and the same row in one combined batch."""
     found = []
     for shape in shapes.ALL:
         join = shape(Join)
@@ -94,7 +94,7 @@ class EvictsOneTooSoon(Join):
 
 @proof("R9", SOUND, rule=Join, weakened=EvictsOneTooSoon)
 def an_unmatched_row_matches_no_later_row(kind: type[Join]) -> list[Claim]:
-    """It is emitted if it can match nothing at all, or if it is evicted and has met nothing."""
+    """The join emits it if it can match nothing, or if it is evicted without a match."""
     found = []
     for shape in shapes.ALL:
         join = shape(kind)
@@ -114,5 +114,5 @@ def an_unmatched_row_matches_no_later_row(kind: type[Join]) -> list[Claim]:
 
 
 @proof("R9", TIGHT, rule=Join, weakened=ForgetsItsOwnFilter)
-def a_row_that_waits_may_match(kind: type[Join]) -> list[Claim]:
+def a_buffered_row_can_match(kind: type[Join]) -> list[Claim]:
     return partners_at_all_limits(kind)

@@ -1,4 +1,4 @@
-"""R31: rows without an equality, by buckets of their times."""
+"""R31: distribution of rows without an equality, by time buckets."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def nearer(within: Term, reach: Term, width: Term) -> Term:
 
 
 @proof("R31", SOUND, rule=neighbour, weakened=nearer)
-def each_of_two_partners_comes_to_the_bucket_of_the_other(rule: Neighbour) -> Claim:
-    """Times are the number of a bucket times the width, and a place within."""
+def one_of_two_partners_is_replicated_to_the_bucket_of_the_other(rule: Neighbour) -> Claim:
+    """A time is the bucket number times the width, plus an offset within the bucket."""
     width, reach = z3.Ints("width reach")
     bucket, within, other, place = z3.Ints("bucket within other place")
     time, partner = bucket * width + within, other * width + place
@@ -51,7 +51,7 @@ def without_rounding_up(before: Term, after: Term) -> tuple[Term, Term]:
 
 @proof("R31", SOUND, rule=shift_and_reach, weakened=without_rounding_up)
 def partners_are_no_further_apart_than_the_reach(rule: Reach) -> Claim:
-    """Of ``r BETWEEN l - before AND l + after``."""
+    """For ``r BETWEEN l - before AND l + after``."""
     left, right, before, after = z3.Ints("left right before after")
     shift, reach = rule(before, after)
     apart = right - shift - left

@@ -1,7 +1,7 @@
-"""Cases with what the rules make of them, which a suite of the Scala core replays.
+"""Cases with the answers of the rules, which a suite of the Scala core replays.
 
-A line is a list of ``name=values``; after ``=>`` stands the answer of the rules. ``-`` is NULL, an
-unknown watermark, no bound, or no row. ``new_cases`` writes the file anew.
+A line is a list of ``name=values``; the answer of the rules follows ``=>``. ``-`` is NULL, an
+unknown watermark, no bound, or no row. ``new_cases`` rewrites the file.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def type_of(name: str) -> JoinType:
     return next(kind for kind in JOIN_TYPES if kind.name == name.replace("_", " "))
 
 
-# ---- what the rules answer ----
+# ---- the answers of the rules ----
 
 
 def join_text(join: Join, row: Row, marks: Watermarks, kind: JoinType) -> Fields:

@@ -1,4 +1,4 @@
-"""R10 to R12, R15: output watermarks, and what holds above a join."""
+"""R10 to R12, R15: output watermarks, and facts above a join."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.proofs.terms import (
 
 
 class PassesWatermarksOn(Join):
-    """As a filter may; a join holds rows back."""
+    """A filter can pass watermarks on; a join delays rows."""
 
     def output_watermark(self, column: int, watermarks: Watermarks) -> Maybe:
         return watermarks[column]
@@ -57,8 +57,8 @@ def watermarked_output(join: Join) -> list[int]:
 
 
 @proof("R10", OUTPUT, rule=Join, weakened=PassesWatermarksOn)
-def no_row_below_the_output_watermark_is_still_to_come(kind: type[Join]) -> list[Claim]:
-    """A row that is emitted later is buffered now, or arrives later, or is a pair of these."""
+def no_row_below_the_output_watermark_is_emitted_later(kind: type[Join]) -> list[Claim]:
+    """A row emitted later is buffered now, arrives later, or is a pair of such rows."""
     found = []
     for shape in shapes.ALL:
         join = shape(kind)
@@ -75,7 +75,9 @@ def no_row_below_the_output_watermark_is_still_to_come(kind: type[Join]) -> list
 
 
 @proof("R10", MONOTONE, rule=Join, weakened=FastestBound)
-def it_is_none_above_the_received_one_and_never_goes_back(kind: type[Join]) -> list[Claim]:
+def output_watermarks_are_at_most_the_received_ones_and_never_decrease(
+    kind: type[Join],
+) -> list[Claim]:
     found = []
     for shape in shapes.ALL:
         join = shape(kind)
@@ -102,8 +104,8 @@ def received_alone(own: Term, one: Term, two: Term) -> Term:
 
 
 @proof("R10", OUTPUT, rule=slower_of_received_and_bound, weakened=received_alone)
-def no_other_columns_matter_to_that(output: OutputOfColumn) -> Claim:
-    """For any number of columns: `one` and `two` are any two of those that bound the time."""
+def the_output_watermark_depends_on_two_bounding_columns_at_most(output: OutputOfColumn) -> Claim:
+    """For any number of columns: `one` and `two` are any two columns that bound the time."""
     time, own, slack_one, slack_two, one, two = z3.Ints("time own slack_one slack_two one two")
     buffered = all_of(time + slack_one >= one, time + slack_two >= two)
     return Claim(
@@ -117,8 +119,8 @@ class HeldBackByOneMore(Join):
 
 
 @proof("R10", TIGHT, rule=Join, weakened=HeldBackByOneMore)
-def a_row_at_the_output_watermark_may_come(kind: type[Join]) -> list[Claim]:
-    """Of `b BETWEEN a - c AND a + d`: a pair with `a` at it, one row of which is new."""
+def a_row_at_the_output_watermark_can_be_emitted(kind: type[Join]) -> list[Claim]:
+    """For `b BETWEEN a - c AND a + d`: a pair with one new row, whose `a` is at the watermark."""
     join = shapes.BOTH_WAYS(kind)
     marks = [known(z3.Int("w_0")), known(z3.Int("w_1"))]
     out = join.output_watermark(0, marks).value
@@ -136,7 +138,7 @@ def padded(row: Row, join: Join, side: int) -> Row:
 
 
 def emitted(join: Join, kind: JoinType) -> list[tuple[Row, list[Truth]]]:
-    """The rows that a join emits, and when: joined, or unmatched on a preserved side."""
+    """The rows that a join emits, with conditions: joined, or unmatched on a preserved side."""
     pair, matched = joined(join)
     found = []
     if kind.left_only:
@@ -174,7 +176,7 @@ class FactsOfPairsForAllRows(Join):
 
 
 @proof("R11", SOUND, rule=Join, weakened=FactsOfPairsForAllRows)
-def each_emitted_row_obeys_the_facts(kind: type[Join]) -> list[Claim]:
+def each_emitted_row_satisfies_the_facts(kind: type[Join]) -> list[Claim]:
     return [
         Claim(given, facts_hold(join.output_facts(how), row))
         for shape in shapes.ALL
@@ -190,7 +192,7 @@ class PadsNothing(Join):
 
 
 @proof("R12", SOUND, rule=Join, weakened=PadsNothing)
-def a_column_that_is_said_to_be_there_is(kind: type[Join]) -> list[Claim]:
+def a_column_declared_not_nullable_has_no_null(kind: type[Join]) -> list[Claim]:
     return [
         Claim(
             given,
@@ -209,8 +211,8 @@ class LateByTheInputs(Join):
 
 
 @proof("R15", OUTPUT, rule=Join, weakened=LateByTheInputs)
-def what_a_join_emits_is_never_late_at_the_join_above(kind: type[Join]) -> list[Claim]:
-    """It takes the output facts for its own, and the output watermark of the batch before."""
+def no_emitted_row_is_late_at_the_upper_join(kind: type[Join]) -> list[Claim]:
+    """The upper join uses the output facts and the output watermark of the previous batch."""
     found = []
     for shape in shapes.ALL:
         lower = shape(kind)
@@ -240,7 +242,7 @@ def what_a_join_emits_is_never_late_at_the_join_above(kind: type[Join]) -> list[
 
 
 def above(lower: Join, how: JoinType) -> Join:
-    """The left input of a join above."""
+    """The left input of the upper join."""
     kept = lower.of(LEFT) if how.left_only else range(len(lower.columns))
     watermarked = watermarked_output(lower)
     columns = [Column(LEFT, i in watermarked, lower.nullable_in_output(i, how)) for i in kept]

@@ -50,8 +50,8 @@ def without_both_removed(left: Stay, right: Stay) -> Delta:
 
 
 @proof("R25", EXACT, rule=rules.delta_of_pair, weakened=without_both_removed)
-def the_pairs_after_a_batch_less_those_before_it(rule: DeltaOfPair) -> Claim:
-    """Of any two rows, hence of all; no pair is both deleted and inserted."""
+def a_batch_emits_the_difference_of_its_pairs(rule: DeltaOfPair) -> Claim:
+    """For any two rows, hence for all; no pair is both deleted and inserted."""
     left, right = stay("left"), stay("right")
     delta = rule(left, right)
     before, after = all_of(left.before, right.before), all_of(left.after, right.after)
@@ -68,8 +68,8 @@ def blind_to_partners_that_stay(row: Stay, partners: Partners, semi: bool) -> De
 
 
 @proof("R26", EXACT, rule=rules.delta_of_row, weakened=blind_to_partners_that_stay)
-def the_rows_without_a_partner_after_a_batch_less_those_before_it(rule: DeltaOfRow) -> list[Claim]:
-    """Of outer and anti joins, and, the other way round, of semi joins."""
+def a_batch_emits_the_difference_of_its_unmatched_rows(rule: DeltaOfRow) -> list[Claim]:
+    """For outer and anti joins and, with the opposite condition, for semi joins."""
     row = stay("row")
     kept, removed, added = z3.Ints("kept removed added")
     marked = z3.Bool("marked")
@@ -91,7 +91,7 @@ class LeavesByPartnersAlone(EvictionRule):
 
 
 @proof("R27", SOUND, rule=EvictionRule, weakened=LeavesByPartnersAlone)
-def a_row_that_has_left_can_neither_change_nor_match(kind: type[EvictionRule]) -> list[Claim]:
+def an_evicted_row_can_neither_change_nor_match(kind: type[EvictionRule]) -> list[Claim]:
     found = []
     for shape in shapes.ALL:
         join = shape(Join)
@@ -113,7 +113,7 @@ class LeavesOneLate(EvictionRule):
 
 @proof("R27", TIGHT, rule=EvictionRule, weakened=LeavesOneLate)
 def a_stored_row_can_change_or_match(kind: type[EvictionRule]) -> Claim:
-    """With one event time on a side. With several it may stay a little longer."""
+    """With one event time on a side. With several, a row can be stored slightly longer."""
     join = shapes.BOTH_WAYS(Join)
     marks = [known(z3.Int("w_0")), known(z3.Int("w_1"))]
     row = shapes.row(join, LEFT)
@@ -131,8 +131,8 @@ class LeavesByItsOwnWatermark(EvictionRule):
 
 
 @proof("R27", OUTPUT, rule=EvictionRule, weakened=LeavesByItsOwnWatermark)
-def no_image_below_the_output_watermark_is_still_to_come(kind: type[EvictionRule]) -> list[Claim]:
-    """Also the old image of a key whose time has changed: it is the image of a stored row."""
+def no_image_below_the_output_watermark_is_emitted_later(kind: type[EvictionRule]) -> list[Claim]:
+    """An old image of a key whose time changes is included: it is the image of a stored row."""
     found = []
     for shape in shapes.ALL:
         join = shape(Join)
@@ -156,8 +156,8 @@ def forgets(before: Truth, expires: Truth, pairs: Truth) -> Truth:
 
 
 @proof("R28", EXACT, rule=rules.marked, weakened=forgets)
-def a_row_that_expires_changes_no_row_that_stays(rule: Marked) -> list[Claim]:
-    """A row had a partner before one expired if and only if it has one, or a mark, after it."""
+def an_expired_row_changes_no_other_row(rule: Marked) -> list[Claim]:
+    """A row had a partner before an expiry if and only if it has one, or a mark, after it."""
     partners = z3.Int("partners")
     mark, expires, pairs = z3.Bools("mark expires pairs")
     gone = z3.If(z3.And(expires, pairs), 1, 0)
@@ -177,7 +177,7 @@ def from_its_end_on(written: Term, ttl: Term, clock: Term) -> Truth:
 
 
 @proof("R28", TIGHT, rule=rules.of_age, weakened=from_its_end_on)
-def a_row_is_there_at_the_end_of_its_age(rule: OfAge) -> Claim:
+def a_row_is_stored_until_its_expiry_time(rule: OfAge) -> Claim:
     written, ttl = z3.Ints("written ttl")
     return Claim(
         [], all_of(negate(rule(written, ttl, written + ttl)), rule(written, ttl, written + ttl + 1))
@@ -196,8 +196,8 @@ def version(name: str) -> Version:
 
 
 @proof("R29", EXACT, rule=rules.latest, weakened=last_arrived)
-def the_change_with_the_largest_sequence_counts(rule: Latest) -> list[Claim]:
-    """In whatever order and batches changes come, as long as no two have one sequence."""
+def the_change_with_the_largest_sequence_is_the_latest_version(rule: Latest) -> list[Claim]:
+    """In any order and any batches, if no two changes have the same sequence."""
     stored, *changes = [version(name) for name in ("stored", "a", "b", "c")]
     every = [stored, *changes]
     differ = [
@@ -258,8 +258,8 @@ def equal_rows_are_counted(rule: Netting) -> list[Claim]:
 
 
 @proof("R30", SOUND, rule=rules.counted, weakened=removals_first)
-def what_is_stored_does_not_depend_on_the_batches(rule: Netting) -> Claim:
-    """As long as the first of two batches removes no more than there is."""
+def stored_counts_do_not_depend_on_batch_boundaries(rule: Netting) -> Claim:
+    """Provided that the first of two batches removes no more rows than exist."""
     stored, come, go, more, less = z3.Ints("stored come go more less")
     apart = rule(rule(stored, come, go, False).stored, more, less, False).stored
     together = rule(stored, come + more, go + less, False).stored

@@ -23,7 +23,7 @@ from tests.proofs.terms import (
 
 
 class Stay(NamedTuple):
-    """Whether a row is there before and after a batch."""
+    """Whether a row exists before and after a batch."""
 
     before: Truth
     after: Truth
@@ -43,14 +43,14 @@ class Stay(NamedTuple):
 
 @dataclass(frozen=True)
 class Delta:
-    """What a batch emits of something: a deletion of the old image, an insertion of the new one."""
+    """What a batch emits: a delete of the old image, an insert of the new image."""
 
     deleted: Truth
     inserted: Truth
 
 
 def delta_of_pair(left: Stay, right: Stay) -> Delta:
-    """R25: of a pair of rows that match."""
+    """R25: for a pair of matching rows."""
     return Delta(
         any_of(
             all_of(left.removed, any_of(right.kept, right.removed)),
@@ -61,7 +61,7 @@ def delta_of_pair(left: Stay, right: Stay) -> Delta:
 
 
 class Partners(NamedTuple):
-    """How many partners a row has on the other side, and whether one of them has expired."""
+    """Counts of a row's partners on the other side, and whether a partner has expired."""
 
     kept: Term
     removed: Term
@@ -70,15 +70,15 @@ class Partners(NamedTuple):
 
 
 def is_alone(partner: Truth, semi: bool) -> Truth:
-    """Whether a row is emitted by itself: padded, of an anti join, or of a semi join."""
+    """Whether a row is emitted without a partner: padded, or by an anti or semi join."""
     return partner if semi else negate(partner)
 
 
 def delta_of_row(row: Stay, partners: Partners, semi: bool) -> Delta:
-    """R26: of what a row gives by itself."""
+    """R26: for a row that is emitted without a partner."""
     kept, lost, won, marked = partners
     had = any_of(marked, kept + lost > 0)
-    # the row that is added has no mark: a partner that expired before was never its partner
+    # An inserted row has no mark: a partner that expired earlier was never its partner.
     has = kept + won > 0
     turns = all_of(
         row.kept, negate(marked), kept == 0, any_of(lost > 0, won > 0), negate(both(lost, won))
@@ -98,7 +98,7 @@ def both(lost: Term, won: Term) -> Truth:
 
 @dataclass(frozen=True)
 class EvictionRule:
-    """By which watermark rows leave."""
+    """The watermark that evicts a row."""
 
     join: Join
 
@@ -114,22 +114,22 @@ class EvictionRule:
         return self.join.output_watermark(column, watermarks)
 
     def leaves(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
-        """R27: no change of the row, and none of a partner, can come that is not late."""
+        """R27: no later change of the row or of a partner can be on time."""
         return any_of(*[is_below(row[i], self.clock(i, watermarks)) for i in self.columns(side)])
 
 
 def marked(before: Truth, expires: Truth, pairs: Truth) -> Truth:
-    """R28: whether a row is known to have had a partner, once another row has expired."""
+    """R28: whether a row is marked as having had a partner, after another row has expired."""
     return any_of(before, all_of(expires, pairs))
 
 
 def of_age(written: Term, ttl: Term, clock: Term) -> Truth:
-    """R28: whether a row is beyond its age."""
+    """R28: whether a row has expired."""
     return written + ttl < clock
 
 
 class Counted(NamedTuple):
-    """What changes of equal rows without a key come to."""
+    """The consolidated changes of equal rows without a key."""
 
     stored: Term
     removed: Term
@@ -142,8 +142,8 @@ def counted(stored: Term, come: Term, go: Term, by_write: bool = False) -> Count
     Parameters
     ----------
     by_write
-        whether rows leave by when they were written: one that is removed and inserted is as old as
-        this write
+        whether rows expire by their write time: a row that is deleted and inserted has the age
+        of this write
 
     """
     at_once = 0 if by_write else lowest(come, go)
@@ -154,7 +154,7 @@ def counted(stored: Term, come: Term, go: Term, by_write: bool = False) -> Count
 
 
 class Version(NamedTuple):
-    """The latest change of a key: its sequence, and the row, or that there is none."""
+    """The latest change of a key: its sequence, and its row or its deletion."""
 
     sequence: Maybe
     present: Truth
@@ -175,12 +175,12 @@ def latest(stored: Version, change: Version) -> Version:
 
 
 def consolidated(changes: Sequence[Version], stored: Version) -> Version:
-    """R29: a batch of them."""
+    """R29: a batch of changes."""
     for change in changes:
         stored = latest(stored, change)
     return stored
 
 
 def net_count(stored: Term, come: Term, go: Term) -> Term:
-    """What is stored of equal rows: never fewer than none."""
+    """The stored count of equal rows: never negative."""
     return highest(0, stored + come - go)

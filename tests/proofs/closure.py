@@ -1,4 +1,4 @@
-"""R3 to R6: what follows from bounds, NULL, contradictions, and filters on one input."""
+"""R3 to R6: consequences of bounds, NULL, contradictions, and one-sided filters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def never_shorter(direct: Slack, first: Slack, second: Slack) -> Slack:
 
 
 @proof("R3", SOUND, rule=shorter, weakened=shorter_by_one)
-def a_step_of_the_closure_keeps_what_each_pair_satisfies(step: Step) -> Claim:
+def a_step_of_the_closure_is_satisfied_by_each_pair(step: Step) -> Claim:
     """For any number of columns: i, k and j are any three of them."""
     i, k, j = z3.Ints("i k j")
     direct, first, second = z3.Ints("direct first second")
@@ -39,9 +39,9 @@ def a_step_of_the_closure_keeps_what_each_pair_satisfies(step: Step) -> Claim:
 
 @proof("R3", TIGHT, rule=shorter, weakened=never_shorter)
 def after_its_steps_no_path_is_shorter(step: Step) -> list[Claim]:
-    """For any number of columns: what holds of those passed through also holds with one more.
+    """For any number of columns: a property of the columns passed so far also holds with one more.
 
-    `i` and `j` are any two columns, `k` one of those that were passed through before, `m` the next.
+    `i` and `j` are any two columns, `k` is a column passed before, `m` is the next one.
     """
     claims = []
     names = ["ij", "ik", "kj", "im", "mj", "km", "mk"]
@@ -74,7 +74,7 @@ def no_longer(whole: Slack, first: Slack, second: Slack) -> Truth:
 
 @proof("R3", TIGHT, rule=shorter, weakened=never_shorter)
 def each_slack_is_reached_by_a_solution(step: Step) -> Claim:
-    """Of any number of columns: with `x` at `-slack(x, j)` each bound `x >= y - slack` holds."""
+    """For any number of columns: with `x` at `-slack(x, j)`, each bound `x >= y - slack` holds."""
     direct, to_y, from_y = z3.Ints("direct to_y from_y")
     slack = step(direct, to_y, from_y)
     return Claim([], -slack >= -from_y - to_y)
@@ -101,7 +101,7 @@ def each_pair_satisfies_the_closure(kind: type[Join]) -> list[Claim]:
 
 
 @proof("R4", SOUND, rule=Join, weakened=ChainsThroughNull)
-def nothing_follows_from_a_time_that_may_be_null(kind: type[Join]) -> list[Claim]:
+def a_nullable_time_implies_no_bound(kind: type[Join]) -> list[Claim]:
     return [
         closure_holds(shape(kind))
         for shape in (shapes.OWN_NULL, shapes.PARTNER_NULL, shapes.CHAIN_OF_FACTS)
@@ -157,8 +157,8 @@ class NeverContradictory(Join):
 
 
 @proof("R5", EXACT, rule=Join, weakened=NeverContradictory)
-def other_bounds_have_one(kind: type[Join]) -> list[Claim]:
-    """The pair whose times are `-slack(x, j)`, of a `j` that each other column is bounded by."""
+def bounds_that_are_not_contradictory_have_a_pair(kind: type[Join]) -> list[Claim]:
+    """The pair with the times `-slack(x, j)`, for a `j` that bounds each other column."""
     found = []
     for shape in (shapes.BOTH_WAYS, shapes.TWO_LIMITS, shapes.BETWEEN):
         join = shape(kind)

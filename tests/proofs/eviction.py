@@ -1,4 +1,4 @@
-"""R1, R2, R7, R8, R17: received watermarks, late rows, limits, and which rows stay buffered."""
+"""R1, R2, R7, R8, R17: received watermarks, late rows, limits and evicted rows."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def of_the_batch_alone(before: Maybe, largest: Maybe, lag: Term) -> Maybe:
 
 
 @proof("R1", MONOTONE, rule=received, weakened=of_the_batch_alone)
-def a_watermark_never_goes_back(rule: Received) -> Claim:
-    """Whatever the lag is from now on."""
+def a_watermark_never_decreases(rule: Received) -> Claim:
+    """With any later lag."""
     before, largest, lag = unknown_or("before"), unknown_or("largest"), z3.Int("lag")
     return Claim([before.there], is_at_least(rule(before, largest, lag), before))
 
 
 @proof("R1", EXACT, rule=received, weakened=of_the_batch_alone)
-def it_depends_on_what_has_come_not_on_the_order_or_the_batches(rule: Received) -> Claim:
+def a_watermark_does_not_depend_on_order_or_batches(rule: Received) -> Claim:
     before, one, two = unknown_or("before"), unknown_or("one"), unknown_or("two")
     lag = z3.Int("lag")
     apart = rule(rule(before, one, lag), two, lag)
@@ -65,7 +65,7 @@ class LateAtTheWatermark(Join):
 
 @proof("R2", EXACT, rule=Join, weakened=LateAtTheWatermark)
 def a_row_is_late_if_a_time_is_strictly_below_its_watermark(kind: type[Join]) -> list[Claim]:
-    """A row at its watermarks is not, and NULL and unknown watermarks make none late."""
+    """A row at its watermarks is not late, and NULL or an unknown watermark makes no row late."""
     found = []
     for shape in shapes.ALL:
         join = shape(kind)
@@ -108,7 +108,7 @@ def no_partner_is_above_a_limit(kind: type[Join]) -> list[Claim]:
 
 
 @proof("R7", TIGHT, rule=Join, weakened=LimitOfTheLargestSum)
-def a_partner_may_be_at_all_limits(kind: type[Join]) -> list[Claim]:
+def a_partner_can_be_at_all_limits(kind: type[Join]) -> list[Claim]:
     return partners_at_all_limits(kind)
 
 
@@ -142,8 +142,8 @@ def has_reached(limit: Term, mark: Term) -> Truth:
 
 
 @proof("R8", SOUND, rule=has_passed, weakened=has_reached)
-def no_other_column_matters_to_that(passed: Passed) -> Claim:
-    """For any number of columns: `a` and `b` are those of the limit that evicts the row."""
+def one_limit_alone_determines_eviction(passed: Passed) -> Claim:
+    """For any number of columns: `a` and `b` are the columns of the limit that evicts the row."""
     a, b, slack, mark = z3.Ints("a b slack mark")
     return Claim([passed(a + slack, mark), b >= mark], negate(a >= b - slack))
 
@@ -221,7 +221,7 @@ def a_buffered_row_has_a_partner_that_is_not_late(kind: type[Join]) -> list[Clai
 
 
 def best_partner(join: Join, side: int, row: Row, marks: Watermarks) -> Row:
-    """Each certain time at its limit, or, where it has none, as late as the others demand."""
+    """Each certain time is at its limit; one without a limit is as late as the others require."""
     certain = [b for b in join.of(1 - side) if join.certain(b)]
     limited = {b: limit for b in certain if (limit := join.limit(side, row, b)).there is True}
     free = {
@@ -255,10 +255,10 @@ def first_of(first: Term, second: Term) -> Term:
 
 @proof("R8", TIGHT, rule=lowest, weakened=first_of)
 def limits_satisfy_all_bounds_of_any_number_of_columns(smaller: Least) -> list[Claim]:
-    """The times of that partner, of a row with any number of times.
+    """The times of that partner, for a row with any number of times.
 
-    `j` and `i` are any two certain columns of the other input, `a` is any time of the row, and `u`
-    the one whose sum with the slack is the limit of `j`.
+    `j` and `i` are any two certain columns of the other input, `a` is any time of the row. `u` is
+    the time whose sum with the slack is the limit of `j`.
     """
     u, a, mark = z3.Ints("u a mark")
     uj, ui, ua, aj, ai, ja, ji = z3.Ints("uj ui ua aj ai ja ji")
@@ -281,8 +281,8 @@ class EvictsWhatIsJustPassed(Join):
 
 
 @proof("R8", MONOTONE, rule=Join, weakened=EvictsWhatIsJustPassed)
-def what_a_lower_watermark_evicts_a_higher_one_does(kind: type[Join]) -> list[Claim]:
-    """So a task that knows less than the others evicts too little, never too much."""
+def a_higher_watermark_evicts_every_row_that_a_lower_one_evicts(kind: type[Join]) -> list[Claim]:
+    """So a task with an older watermark evicts fewer rows, never more."""
     found = []
     for shape in shapes.ALL:
         join = shape(kind)
@@ -309,7 +309,7 @@ class LimitedByEventTimesOnly(Join):
 
 @proof("R17", EXACT, rule=Join, weakened=LimitedByEventTimesOnly)
 def each_buffered_row_has_each_limit(kind: type[Join]) -> list[Claim]:
-    """So none is buffered for ever, where a watermark limits the side at all."""
+    """So no row is buffered for ever if a watermark limits the side."""
     found = []
     for shape in shapes.ALL:
         join = shape(kind)

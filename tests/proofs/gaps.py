@@ -1,4 +1,4 @@
-"""Where a rule is not tight: the solver finds a row that is kept, or held back, without need."""
+"""Rules that are not tight: the solver finds a row that is buffered or delayed without need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def gap(number: str) -> Callable[[Gap], Gap]:
 
 @gap("R27")
 def a_changelog_row_whose_end_is_a_column_is_never_evicted() -> Truth:
-    """Of ``b BETWEEN a AND a.expires``: no change can come, and no single time says both."""
+    """For ``b BETWEEN a AND a.expires``: no change can arrive, but no single time implies it."""
     join = shapes.PER_ROW(Join)
     row, marks = shapes.row(join, LEFT), shapes.watermarks(join)
     return all_of(
@@ -39,8 +39,8 @@ def a_changelog_row_whose_end_is_a_column_is_never_evicted() -> Truth:
 
 
 @gap("R10")
-def a_watermark_beside_it_says_more_of_a_time_than_its_own() -> Truth:
-    """Of an inner join with a condition between two event times of one input."""
+def a_second_watermark_of_the_input_gives_a_better_bound() -> Truth:
+    """For an inner join with a condition between two event times of one input."""
     join = shapes.BETWEEN(Join)
     marks = [known(z3.Int(f"w_{i}")) for i in range(3)]
     by_the_other = marks[1].value - join.slack[0][1]
@@ -57,7 +57,7 @@ def a_watermark_beside_it_says_more_of_a_time_than_its_own() -> Truth:
 
 @gap("R21")
 def a_probe_row_waits_for_its_own_watermark() -> Truth:
-    """Its last build row is final: the rows after it have come."""
+    """Its last build row is final: all rows between have arrived."""
     asof, probe = AsOf(z3.Int("reach"), None), z3.Int("probe")
     marks = unknown_or("probe_watermark"), unknown_or("build_watermark")
     final = is_below(known(asof.due(True, probe)), marks[1])

@@ -1,4 +1,4 @@
-"""R32: 64 bits."""
+"""R32: 64-bit arithmetic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST = 2**63 - 1
 
 
 def clamp(exact: Term) -> Term:
-    """R32: arithmetic on the code's 64 bits: it stays at the ends of the range."""
+    """R32: the code's 64-bit arithmetic saturates at the limits of the range."""
     return highest(-LONGEST - 1, lowest(LONGEST, exact))
 
 
@@ -26,7 +26,7 @@ LAST = z3.BitVecVal(LONGEST, 64)
 
 
 def saturated(a: z3.BitVecRef, b: z3.BitVecRef, minus: bool) -> z3.BitVecRef:
-    """`Saturated.add` and `Saturated.subtract`, bit by bit."""
+    """`Saturated.add` and `Saturated.subtract`, as bit vectors."""
     sum_ = a - b if minus else a + b
     overflows = (a ^ b) & (a ^ sum_) if minus else (a ^ sum_) & (b ^ sum_)
     return z3.If(overflows < 0, z3.If(a < 0, FIRST, LAST), sum_)
@@ -37,8 +37,8 @@ def wraps_around(a: z3.BitVecRef, b: z3.BitVecRef, minus: bool) -> z3.BitVecRef:
 
 
 @proof("R32", EXACT, rule=saturated, weakened=wraps_around)
-def the_code_stays_at_the_ends_of_the_range(rule: Saturated) -> list[Claim]:
-    """As the exact sum does, in 66 bits, where it fits."""
+def the_code_saturates_at_the_limits_of_the_range(rule: Saturated) -> list[Claim]:
+    """It equals the exact 66-bit sum if that is in range."""
     a, b = z3.BitVecs("a b", 64)
     found = []
     for minus in (False, True):
@@ -51,7 +51,7 @@ def the_code_stays_at_the_ends_of_the_range(rule: Saturated) -> list[Claim]:
 
 
 def around(exact: Term) -> Term:
-    """What 64 bits without care make of a sum."""
+    """The wrapped 64-bit sum."""
     whole = 2 * (LONGEST + 1)
     return z3.If(exact > LONGEST, exact - whole, z3.If(exact < -LONGEST - 1, exact + whole, exact))
 
@@ -61,16 +61,16 @@ def long(*values: Term) -> Truth:
 
 
 @proof("R32", SOUND, rule=clamp, weakened=around)
-def what_does_not_fit_frees_no_row_and_hides_no_match(rule: Clamp) -> list[Claim]:
+def saturation_evicts_no_row_and_loses_no_match(rule: Clamp) -> list[Claim]:
     a, b, slack, more, mark = z3.Ints("a b slack more mark")
     bounded = [long(a, b, slack, mark), a >= b - slack]
     path = rule(slack + more)
     return [
-        # a buffered row stays, and is found: R8, and the range of a probe
+        # A buffered row stays, and a probe finds it: R8, and the range of a probe.
         Claim([*bounded, b >= mark], rule(a + slack) >= mark),
         Claim(bounded, all_of(rule(a + slack) >= b, rule(b - slack) <= a)),
-        # the output watermark: R10
+        # output watermark: R10
         Claim([*bounded, b >= mark], rule(mark - slack) <= a),
-        # a path: R3; at the upper end it is no bound
+        # path: R3; the upper limit means unbounded
         Claim([long(slack, more)], any_of(path == LONGEST, path >= slack + more)),
     ]

@@ -1,4 +1,4 @@
-"""Writes the cases of ``cases`` anew: ``python -m tests.proofs.new_cases``."""
+"""Rewrites the cases of ``cases``: ``python -m tests.proofs.new_cases``."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tests.proofs.rules import (
 from tests.proofs.terms import ABSENT, Maybe, Truth, all_of, any_of, implies, known, negate
 
 MODULES = (batches, chains, closure, eviction)
-"""Those with the weakened rules of joins."""
+"""The cases with the weakened rules of joins."""
 
 
-# ---- cases of the solver: inputs for which a weakened rule decides otherwise ----
+# ---- solver cases: inputs for which a weakened rule decides differently ----
 
 
 def decisions(join: Join, row: Row, marks: Watermarks) -> list[Maybe]:
-    """What a join decides of a pair of rows, in a fixed order."""
+    """The decisions of a join on a pair of rows, in a fixed order."""
     of_sides = [
         decided
         for side in SIDES
@@ -64,7 +64,7 @@ def weakened_joins() -> list[type[Join]]:
 
 
 def solved() -> Iterator[Fields]:
-    """For each shape, each weakened rule and each decision one case that tells it from the rule."""
+    """A case for each shape, weakened rule and decision that distinguishes it from the rule."""
     for shape in shapes.ALL:
         join = shape(Join)
         row = {**shapes.row(join, 0), **shapes.row(join, 1)}

@@ -34,7 +34,7 @@ def as_if_untied(time: Term, before: Maybe, now: Maybe, tied: bool) -> Truth:
 
 @proof("R20", SOUND, rule=comes_out, weakened=as_if_untied)
 def each_batch_is_above_all_earlier_ones(rule: ComesOut) -> list[Claim]:
-    """A row that comes out, and one that is held back or arrives later."""
+    """An emitted row, and one that is buffered or arrives later."""
     early, late, key, other = z3.Ints("early late key other")
     before, now = unknown_or("before"), unknown_or("now")
     found = []
@@ -55,8 +55,8 @@ def one_late(time: Term, before: Maybe, now: Maybe, tied: bool) -> Truth:
 
 
 @proof("R20", TIGHT, rule=comes_out, weakened=one_late)
-def a_row_that_is_held_back_waits_for_one_that_may_come(rule: ComesOut) -> list[Claim]:
-    """For one at the limit of the batch, which sorts before it, by a smaller key if need be."""
+def a_buffered_row_waits_for_a_row_that_can_arrive(rule: ComesOut) -> list[Claim]:
+    """The row at the limit of the batch that sorts before it, with a smaller key if necessary."""
     time, before, now = z3.Int("time"), unknown_or("before"), known(z3.Int("now"))
     in_time = negate(is_below(known(time), before))
     return [
@@ -66,7 +66,7 @@ def a_row_that_is_held_back_waits_for_one_that_may_come(rule: ComesOut) -> list[
 
 
 @proof("R20", EXACT, rule=comes_out, weakened=one_late)
-def a_row_comes_out_in_the_first_batch_whose_limit_reaches_it(rule: ComesOut) -> list[Claim]:
+def a_row_is_emitted_in_the_first_batch_whose_limit_reaches_it(rule: ComesOut) -> list[Claim]:
     time, before, now = z3.Int("time"), unknown_or("before"), known(z3.Int("now"))
     in_time = negate(is_below(known(time), before))
     return [

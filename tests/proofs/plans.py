@@ -1,4 +1,4 @@
-"""R16, R18, R19: watermarks of idle inputs, of computed times, and of what remains."""
+"""R16, R18, R19: watermarks of idle inputs, computed times, and remaining rows."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def follows_back(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
 
 
 @proof("R16", MONOTONE, rule=settled, weakened=follows_back)
-def an_idle_input_never_goes_back(rule: Settled) -> Claim:
-    """Also where it is idle in one batch, and its rivals are other ones in the next."""
+def the_watermark_of_an_idle_input_never_decreases(rule: Settled) -> Claim:
+    """Also if it is idle in one batch, and its rivals change in the next."""
     arrived, first, second = unknown_or("arrived"), unknown_or("first"), unknown_or("second")
     before = rule(arrived, [first])
     return Claim([before.there], is_at_least(rule(before, [first, second]), before))
@@ -58,7 +58,7 @@ def follows_the_fastest(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
 
 
 @proof("R16", SOUND, rule=settled, weakened=follows_the_fastest)
-def it_passes_no_rival(rule: Settled) -> Claim:
+def the_watermark_of_an_idle_input_passes_no_rival(rule: Settled) -> Claim:
     arrived, first, second = unknown_or("arrived"), unknown_or("first"), unknown_or("second")
     after = rule(arrived, [first, second])
     return Claim(
@@ -75,8 +75,8 @@ def of_the_join_above(below: Sequence[Maybe], above: Sequence[Maybe]) -> Sequenc
 
 
 @proof("R16", OUTPUT, rule=rivals, weakened=of_the_join_above)
-def an_idle_as_of_join_emits_nothing_late_at_the_join_above(rule: Rivals) -> Claim:
-    """Both of its sides are idle, and follow nobody; the other input of the join above is not."""
+def an_idle_asof_join_emits_no_row_late_at_the_upper_join(rule: Rivals) -> Claim:
+    """Both of its sides are idle and follow no input; the upper join's other input is not idle."""
     asof, probe = AsOf(z3.Int("reach"), None), z3.Int("probe")
     sides = [unknown_or("probe_watermark"), unknown_or("build_watermark")]
     at_the_join_above = [settled(side, rule([], [unknown_or("above")])) for side in sides]
@@ -87,7 +87,7 @@ def an_idle_as_of_join_emits_nothing_late_at_the_join_above(rule: Rivals) -> Cla
 
 
 class Plans:
-    """R18: how the watermark of a computed time follows."""
+    """R18: the derivation of the watermark of a computed time."""
 
     union = staticmethod(slowest)
     greatest = staticmethod(furthest)
@@ -124,7 +124,7 @@ class MirroredPlans(Plans):
 
 
 @proof("R18", MONOTONE, rule=Plans, weakened=MirroredPlans)
-def they_rise_with_those_of_the_sources(plans: type[Plans]) -> list[Claim]:
+def computed_watermarks_rise_with_the_source_watermarks(plans: type[Plans]) -> list[Claim]:
     low, high = [unknown_or("w"), unknown_or("v")], [unknown_or("x"), unknown_or("y")]
     distance = z3.Int("distance")
     given = [shapes.not_before(low, high)]
@@ -155,8 +155,8 @@ def without_unmatched(
 
 
 @proof("R19", OUTPUT, rule=remaining, weakened=without_unmatched)
-def nothing_below_what_remains_is_emitted(rule: Remaining) -> list[Claim]:
-    """Of a column and two governing ones: rows that are buffered or new, joined or unmatched."""
+def no_row_below_the_remaining_bound_is_emitted(rule: Remaining) -> list[Claim]:
+    """For a column and two governing ones: buffered or new rows, joined or unmatched."""
     time, one, two = z3.Ints("time one two")
     slack = z3.Ints("slack_one slack_two")
     promised, to_come = unknown_or("promised"), unknown_or("to_come")
@@ -171,7 +171,7 @@ def nothing_below_what_remains_is_emitted(rule: Remaining) -> list[Claim]:
     ]
     given = [
         negate(is_below(known(time), promised)),
-        # a row that has met nothing is one of those that are buffered
+        # An unmatched row is one of the buffered rows.
         implies(unmatched.there, all_of(buffered.there, buffered.value <= unmatched.value)),
     ]
 

@@ -1,4 +1,4 @@
-"""What a proof is: a claim about a rule, and a weakened rule for which the claim fails."""
+"""A proof: a claim about a rule, and a weakened rule for which the claim fails."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Proof:
     Attributes
     ----------
     number
-        of the rule, in docs/internals/rules.md
+        the number of the rule in docs/internals/rules.md
     about
-        what is claimed: SOUND, TIGHT, OUTPUT, MONOTONE or EXACT
+        the kind of claim: SOUND, TIGHT, OUTPUT, MONOTONE or EXACT
     statement
-        makes the claims of a rule
+        the function that makes the claims of a rule
     rule
         the rule of the product
     weakened
-        the same with a mistake in it
+        the rule with a deliberate mistake
 
     """
 
@@ -61,7 +61,7 @@ PROOFS: list[Proof] = []
 
 
 def proof(number: str, about: str, *, rule: Any, weakened: Any) -> Callable[[Statement], Statement]:
-    """Register the claims of a function about `rule`."""
+    """Register the claims that a function makes about `rule`."""
 
     def register(statement: Statement) -> Statement:
         PROOFS.append(Proof(number, about, statement, rule, weakened))
@@ -76,12 +76,12 @@ def claims(statement: Statement, rule: Any) -> list[Claim]:
 
 
 def counterexample(claim: Claim) -> z3.ModelRef | None:
-    """Values for which the claim fails; None: it holds for all."""
+    """Values for which the claim fails; None if it holds for all values."""
     return model(all_of(*claim.given, negate(claim.then)))
 
 
 def model(formula: Truth) -> z3.ModelRef | None:
-    """Values for which a formula holds; None: there are none."""
+    """Values for which a formula holds; None if there are none."""
     solver = z3.Solver()
     solver.set("timeout", 20_000)
     solver.add(formula)

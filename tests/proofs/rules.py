@@ -1,6 +1,6 @@
 """The rules of docs/internals/rules.md, executable: event-time joins, orders and as-of joins.
 
-Each rule runs on integers and on terms of the solver (see ``terms``); numbers are the page's.
+Each rule runs on integers and on solver terms (see ``terms``); numbers are those of the page.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ LEFT, RIGHT = 0, 1
 SIDES = (LEFT, RIGHT)
 
 Slack: TypeAlias = Term | None
-"""The slack of a bound; None: unbounded."""
+"""The slack of a bound; None means unbounded."""
 
 Row: TypeAlias = Mapping[int, Maybe]
 """Times by column, of one row or of a pair of rows."""
 
 Watermarks: TypeAlias = Sequence[Maybe]
-"""By column; absent where no watermark has been received."""
+"""By column; absent if no watermark has been received."""
 
 
 class Column(NamedTuple):
@@ -81,18 +81,18 @@ def received(before: Maybe, largest: Maybe, lag: Term) -> Maybe:
 
 
 def settled(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
-    """R16: the watermark of an idle input; of several columns the slowest counts."""
+    """R16: the watermark of an idle input; with several columns, the slowest one applies."""
     following = least_if_all(rivals) if rivals else ABSENT
     return greatest([arrived, following])
 
 
 def rivals(below: Sequence[Maybe], above: Sequence[Maybe]) -> Sequence[Maybe]:
-    """R16: of the joins that an input comes to, the lowest decides whom it follows."""
+    """R16: of the joins above an input, the lowest determines which input it follows."""
     return below
 
 
 def shorter(direct: Slack, first: Slack, second: Slack) -> Slack:
-    """R3: the step of the closure, of a bound and a path of two."""
+    """R3: one step of the closure, from a bound and a path of two bounds."""
     if first is None or second is None:
         return direct
     return first + second if direct is None else lowest(direct, first + second)
@@ -100,7 +100,7 @@ def shorter(direct: Slack, first: Slack, second: Slack) -> Slack:
 
 @dataclass(frozen=True)
 class Join:
-    """What the condition of an event-time join says of times."""
+    """The time bounds in the condition of an event-time join."""
 
     columns: Sequence[Column]
     conjuncts: Sequence[Bound]
@@ -155,7 +155,7 @@ class Join:
         return any_of(*[is_below(row[i], watermarks[i]) for i in own])
 
     def consistent(self, side: int, row: Row) -> Truth:
-        """R6: whether a row satisfies what the closure demands between its own times."""
+        """R6: whether a row satisfies the closure between its own times."""
         own = self.of(side)
         return all_of(
             *[
@@ -178,7 +178,7 @@ class Join:
         )
 
     def survives(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
-        """R8: whether a buffered row stays."""
+        """R8: whether a buffered row is not evicted."""
         return all_of(
             *[
                 negate(is_below(self.limit(side, row, b), watermarks[b]))
@@ -187,12 +187,12 @@ class Join:
         )
 
     def may_match(self, side: int, row: Row) -> Truth:
-        """R9: whether the row can match any row; else it is unmatched as it arrives."""
+        """R9: whether the row can match any row; otherwise it is unmatched on arrival."""
         times = [row[i].there for i in self.of(side) if self.constrained(i)]
         return all_of(*times, negate(self.contradictory), self.consistent(side, row))
 
     def bound(self, column: int, watermarks: Watermarks) -> Maybe:
-        """R10: the lower end of what a buffered row has in a column."""
+        """R10: the lower bound of a buffered row's value in a column."""
         return greatest(
             moved(watermarks[b], -self.slack[column][b]) for b in self.governing(column)
         )
@@ -203,7 +203,7 @@ class Join:
         return select(self.contradictory, own, least_if_all([own, self.bound(column, watermarks)]))
 
     def output_facts(self, kind: JoinType) -> list[Bound]:
-        """R11: what holds between columns of the output, where both are present."""
+        """R11: bounds between columns of the output, if both are present."""
         kept = self.of(LEFT) if kind.left_only else range(len(self.columns))
         found: list[Bound] = []
         for i in kept:
@@ -238,7 +238,7 @@ class Join:
         )
 
     def arrives(self, side: int, row: Row) -> Truth:
-        """Whether its input may bring the row: facts hold, and NULL is where it may be."""
+        """Whether the input can contain the row: facts hold, and only nullable columns are NULL."""
         own = self.of(side)
         return all_of(
             *[row[i].there for i in own if not self.columns[i].nullable],
@@ -254,7 +254,7 @@ class Join:
 
 
 class MicroBatch(NamedTuple):
-    """R13: by which watermarks a batch decides, of those before it and those at its end."""
+    """R13: the watermarks of a batch: those before it and those at its end."""
 
     before: Watermarks
     now: Watermarks
@@ -265,7 +265,7 @@ class MicroBatch(NamedTuple):
 
     @property
     def buffered_first(self) -> Watermarks:
-        """What a row of the input that is read first must survive."""
+        """The watermarks that a row of the input read first must survive."""
         return self.before
 
     @property
@@ -283,7 +283,7 @@ def slowest(inputs: Sequence[Maybe]) -> Maybe:
 
 
 def furthest(inputs: Sequence[Maybe]) -> Maybe:
-    """R18: the greatest of several times of which a row has all."""
+    """R18: the greatest of several times that a row has."""
     return greatest(inputs)
 
 
@@ -298,7 +298,7 @@ def window_end(watermark: Maybe) -> Maybe:
 
 
 class Partners(NamedTuple):
-    """A governing column: its slack, what its input still brings, and what is buffered of it."""
+    """A governing column: its slack, its watermark, and the least buffered time."""
 
     slack: Term
     to_come: Maybe
@@ -313,9 +313,9 @@ def remaining(
     preserved: bool,
     governing: Sequence[Partners],
 ) -> Maybe:
-    """R19: a time that no row still to come out of a join is below, by what the join buffers.
+    """R19: a lower bound of the times that a join can still emit, from its buffered rows.
 
-    Of ``buffered`` and ``unmatched`` absent means: there are no such rows.
+    In ``buffered`` and ``unmatched``, absent means that there are no such rows.
     """
     beside_new = greatest(moved(p.to_come, -p.slack) for p in governing)
     beside_any = greatest(
@@ -338,14 +338,14 @@ def remaining(
 
 
 def comes_out(time: Term, before: Maybe, now: Maybe, tied: bool) -> Truth:
-    """R20: whether an ordered output emits an arriving row, or one that it holds back."""
+    """R20: whether an ordered output emits a row, arriving or buffered."""
     reached = Maybe(now.there, now.value + (0 if tied else 1))
     return all_of(negate(is_below(known(time), before)), is_below(known(time), reached))
 
 
 @dataclass(frozen=True)
 class AsOf:
-    """The times of an as-of join: build rows from `probe - tolerance` to `probe + reach` count."""
+    """The times of an as-of join: candidates are from `probe - tolerance` to `probe + reach`."""
 
     reach: Term
     tolerance: Term | None
@@ -362,14 +362,14 @@ class AsOf:
         return is_below(known(self.due(probes, time)), limit)
 
     def precedes(self, probe: Term, build: Term) -> Truth:
-        """R22: whether a build row is among those of which the last ones count."""
+        """R22: whether a build row is a candidate for the latest row."""
         return build <= probe + self.reach
 
     def recent(self, probe: Term, build: Term) -> Truth:
         return True if self.tolerance is None else build >= probe - self.tolerance
 
     def expired(self, build: Term, limit: Maybe) -> Truth:
-        """R23: whether a build row that was the last of its key is too old for good."""
+        """R23: whether the latest build row of a key is too old for every later probe row."""
         if self.tolerance is None:
             return False
         return is_below(known(build + self.tolerance + self.reach), limit)
@@ -379,18 +379,18 @@ class AsOf:
         return moved(self.limit(probe, build), -self.reach)
 
     def build_watermark(self, probe: Maybe, build: Maybe) -> Maybe:
-        """R24: of the build row's time in the output."""
+        """R24: for the build row's time in the output."""
         if self.tolerance is None:
             return ABSENT
         return moved(self.limit(probe, build), -self.reach - self.tolerance)
 
 
 def shift_and_reach(before: Term, after: Term) -> tuple[Term, Term]:
-    """R31: how far the times of partners are apart, once those of the right are shifted."""
+    """R31: the greatest distance between partners after the shift of right times."""
     shift = (after - before) / 2 if z3.is_expr(after) else (after - before) // 2
     return shift, after - shift
 
 
 def neighbour(within: Term, reach: Term, width: Term) -> Term:
-    """R31: the bucket beside that of a row, in which it is a replica; `within` is its place."""
+    """R31: the bucket next to a row's own, to which it is replicated; `within` is its offset."""
     return choose(within < reach, -1, choose(within >= width - reach, 1, 0))

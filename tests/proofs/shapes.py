@@ -15,7 +15,7 @@ Shape: TypeAlias = Callable[[type[Join]], Join]
 
 
 def shape(columns: Sequence[Column], conjuncts: Pairs, facts: Pairs = ()) -> Shape:
-    """A join whose bounds are `later >= earlier - slack`, each with a slack of its own."""
+    """A join whose bounds are `later >= earlier - slack`, each with its own slack."""
 
     def bounds(pairs: Pairs, name: str) -> list[Bound]:
         return [Bound(i, j, z3.Int(f"{name}_{i}_{j}")) for i, j in pairs]
@@ -31,26 +31,26 @@ BOTH_WAYS = shape([_L, _R], [(0, 1), (1, 0)])
 ONE_WAY = shape([_L, _R], [(0, 1)])
 
 TWO_LIMITS = shape([_L, _R, _R], [(0, 1), (1, 0)], [(1, 2), (2, 1)])
-"""The right input is the result of a join: two watermarks limit a left row."""
+"""The left rows are limited by two watermarks, because the right input is a join."""
 
 PER_ROW = shape([_L, Column(LEFT, watermarked=False), _R], [(2, 0), (1, 2)])
 """``b BETWEEN a AND a.expires``."""
 
 OWN_NULL = shape([_L, Column(LEFT, nullable=True), _R], [(0, 2), (2, 0)], [(0, 1), (1, 0)])
-"""The left input is the result of an outer join, which may pad its second time."""
+"""The left input is an outer join, which can pad its second time."""
 
 PARTNER_NULL = shape([_L, _R, Column(RIGHT, nullable=True)], [(0, 1), (1, 0)], [(1, 2), (2, 1)])
 
 CHAIN_OF_FACTS = shape(
     [_L, Column(LEFT, nullable=True), _L, _R], [(3, 2), (2, 3)], [(2, 1), (1, 0), (0, 2)]
 )
-"""Facts lead from one time to the other by way of a time that may be NULL."""
+"""Facts connect two times through a time that can be NULL."""
 
 BETWEEN = shape([_L, _L, _R], [(2, 1), (0, 2)], [(0, 1)])
-"""``b BETWEEN x AND a``, of which follows more for `a` and `x` than is known of each row."""
+"""``b BETWEEN x AND a``, which implies more about `a` and `x` than is known of each row."""
 
 CONSTRAINED_NULL = shape([Column(LEFT, nullable=True), _L, _R], [(0, 2), (2, 0), (2, 1)], [(1, 0)])
-"""The condition bounds a time that may be NULL."""
+"""The condition bounds a nullable time."""
 
 ALL = (
     BOTH_WAYS,
@@ -83,7 +83,7 @@ def watermarks(join: Join, name: str = "w") -> Watermarks:
 
 
 def joined(join: Join) -> tuple[Row, list[Truth]]:
-    """A pair of rows that match, and what makes it one."""
+    """A matching pair of rows, and the formula that makes it match."""
     left, right = row(join, LEFT), row(join, RIGHT)
     pair = {**left, **right}
     return pair, [join.arrives(LEFT, left), join.arrives(RIGHT, right), join.pairs(pair)]
@@ -94,7 +94,7 @@ def unknown_or(name: str) -> Maybe:
 
 
 def not_before(earlier: Watermarks, later: Watermarks) -> Truth:
-    """Watermarks do not go back."""
+    """Watermarks do not decrease."""
     return all_of(
         *[
             implies(a.there, all_of(b.there, a.value <= b.value))

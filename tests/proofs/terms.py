@@ -1,7 +1,7 @@
-"""Arithmetic and logic over numbers and solver terms alike.
+"""Arithmetic and logic over numbers and over solver terms.
 
-A rule that is written with these functions runs on integers, as an oracle, and on the terms of the
-solver, as a formula for all integers.
+A rule written with these functions runs on integers as an oracle, and on solver terms as a formula
+for all integers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def select(test: Truth, then: Maybe, otherwise: Maybe) -> Maybe:
 
 
 def least(some: Iterable[Maybe]) -> Maybe:
-    """The least of those that are there."""
+    """The least of the present values."""
 
     def lower(a: Maybe, b: Maybe) -> Maybe:
         first = all_of(a.there, implies(b.there, a.value <= b.value))
@@ -87,13 +87,13 @@ def least(some: Iterable[Maybe]) -> Maybe:
 
 
 def greatest(some: Iterable[Maybe]) -> Maybe:
-    """The greatest of those that are there."""
+    """The greatest of the present values."""
     mirrored = least(Maybe(one.there, -one.value) for one in some)
     return Maybe(mirrored.there, -mirrored.value)
 
 
 def least_if_all(some: Iterable[Maybe]) -> Maybe:
-    """The least, if all are there."""
+    """The least value, if all are present."""
     every = list(some)
     return Maybe(all_of(*[one.there for one in every]), lowest(*[one.value for one in every]))
 
@@ -108,5 +108,5 @@ def is_below(time: Maybe, limit: Maybe) -> Truth:
 
 
 def is_at_least(time: Maybe, limit: Maybe) -> Truth:
-    """Both are there, and the first is not below the second."""
+    """Whether both are present, and the first is not below the second."""
     return all_of(time.there, limit.there, time.value >= limit.value)

@@ -1,4 +1,4 @@
-"""Each rule holds for all values, and each proof fails for a weakened rule."""
+"""Each rule is proven for all values, and each proof fails for a weakened rule."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ MODULES = (asof, batches, buckets, changelog, chains, closure, eviction, longs, 
 
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
-def test_rule(proof: Proof, record_property: Callable[[str, object], None]) -> None:
+def test_rule_is_proven_and_its_weakened_form_is_not(
+    proof: Proof, record_property: Callable[[str, object], None]
+) -> None:
     begun = time.perf_counter()
     proven = claims(proof.statement, proof.rule)
     for claim in proven:
         assert counterexample(claim) is None, counterexample(claim)
-    # a claim whose assumptions nothing satisfies says nothing
+    # A claim whose assumptions are unsatisfiable would be vacuous.
     assert any(model(all_of(*claim.given)) is not None for claim in proven)
     failed = [counterexample(claim) for claim in claims(proof.statement, proof.weakened)]
     example = next((values for values in failed if values is not None), None)
@@ -46,7 +48,7 @@ def test_rule(proof: Proof, record_property: Callable[[str, object], None]) -> N
 @pytest.mark.parametrize(
     ("number", "formula"), GAPS, ids=lambda part: getattr(part, "__name__", part)
 )
-def test_gap(number: str, formula: Gap) -> None:
+def test_gap_has_an_example(number: str, formula: Gap) -> None:
     example = model(formula())
     assert example is not None
     print(f"{number} is not tight: {formula.__name__}, {example}")

@@ -1,4 +1,4 @@
-"""docs/internals/rules.md states what is proven, and its example is what the rules say."""
+"""docs/internals/rules.md: the proven properties that it lists, and its example."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "internals" / "rules.md").read_text(encoding="utf-8")
 RULE = re.compile(r"^\*\*(R\d+) [^*]+\*\*(.*?)\*Proven:\s+([^*]+)\.\*$", re.MULTILINE | re.DOTALL)
 
 
-def test_each_rule_is_proven_and_nothing_else() -> None:
+def test_page_lists_exactly_the_proven_rules() -> None:
     assert test_proofs.MODULES
     proven = defaultdict(set)
     for one in PROOFS:
@@ -27,11 +27,11 @@ def test_each_rule_is_proven_and_nothing_else() -> None:
     assert sorted(stated, key=lambda r: int(r[1:])) == [f"R{i + 1}" for i in range(len(stated))]
 
 
-def test_each_rule_says_what_of_it_is_proven() -> None:
+def test_each_rule_of_the_page_states_its_proofs() -> None:
     assert len(RULE.findall(PAGE)) == len(re.findall(r"^\*\*R\d+ ", PAGE, re.MULTILINE))
 
 
-def test_the_core_cites_rules_that_there_are() -> None:
+def test_scala_core_cites_existing_rules() -> None:
     cited = [
         number
         for source in (ROOT / "jvm" / "core" / "src" / "main").rglob("*.scala")
@@ -44,7 +44,7 @@ def test_the_core_cites_rules_that_there_are() -> None:
     assert set(cited) <= {number for number, _, _ in RULE.findall(PAGE)}
 
 
-def test_what_is_not_tight_is_listed() -> None:
+def test_page_lists_the_rules_that_are_not_tight() -> None:
     listed = PAGE.partition("## Not tight")[2].partition("## Not proven")[0]
     assert re.findall(r"^- \*\*(R\d+)\*\*", listed, re.MULTILINE) == [number for number, _ in GAPS]
 
@@ -53,7 +53,7 @@ def known_row(times: dict[int, int]) -> Row:
     return {column: known(value) for column, value in times.items()}
 
 
-def test_example() -> None:
+def test_example_of_the_page_follows_the_rules() -> None:
     def at(time: str) -> int:
         hours, minutes = time.split(":")
         return 60 * int(hours) + int(minutes)

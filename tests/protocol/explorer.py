@@ -1,4 +1,4 @@
-"""Explores every state that a model can reach, the nearest first."""
+"""Explores every reachable state of a model, breadth first."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Model(Protocol[S]):
     def start(self) -> S: ...
 
     def steps(self, state: S) -> Iterable[Step[S]]:
-        """Raise a ViolationError if one of the steps leads to one."""
+        """Raise a ViolationError if a step violates a property."""
         ...
 
     def is_end(self, state: S) -> bool:
-        """Whether nothing has to happen any more."""
+        """Whether the model has ended properly."""
         ...
 
 
@@ -53,9 +53,9 @@ class Explored:
 
 
 def explore(model: Model[S], most: int = 20_000_000) -> Explored:
-    """Breadth first, so that a counterexample is as short as one can be."""
+    """Breadth first, so that a counterexample is as short as possible."""
     start = model.start()
-    # a state's predecessor, from which its step can be found again
+    # the predecessor of a state, from which its step can be recomputed
     before: dict[S, S | None] = {start: None}
     waiting = deque([(start, 0)])
     taken = depth = 0

@@ -1,4 +1,4 @@
-"""The files of one partition's state, and what the code concludes from them.
+"""The state files of one partition, and how the code interprets them.
 
 The names are those of `SegmentStateStoreProvider`, `StoredVersions` and `StateFiles`. A mutation
 overrides one method of `Code`.
@@ -13,11 +13,11 @@ from tests.protocol.join import NOTHING, Change, Rows, merged, restored
 
 
 class File(NamedTuple):
-    """`StateFile`: what has changed after version `start`, up to and with `version`."""
+    """`StateFile`: the changes after version `start`, up to and including `version`."""
 
     version: int
     uid: int
-    """Of the task; tasks are numbered in the order in which they wrote the version."""
+    """The id of the task; tasks are numbered in the order in which they wrote the version."""
     start: int
 
     @property
@@ -40,7 +40,7 @@ class Written(NamedTuple):
 
 Folder: TypeAlias = "frozenset[tuple[File, Written]]"
 Chain: TypeAlias = "tuple[File, ...]"
-"""Files of one version, the newest first."""
+"""Files of one version, newest first."""
 
 
 class Version(NamedTuple):
@@ -53,7 +53,7 @@ class Version(NamedTuple):
 
 
 class Resident(NamedTuple):
-    """Rows in memory, and the version before, to which they can be undone."""
+    """Rows in memory, and the previous version, to which they can be rolled back."""
 
     rows: Rows
     version: Version
@@ -61,23 +61,23 @@ class Resident(NamedTuple):
 
 
 class MissingError(Exception):
-    """A file, or any file of a version, is not there."""
+    """A file, or every file of a version, is missing."""
 
 
 class Code:
-    """What the product does."""
+    """The behaviour of the product."""
 
     retained = 1
     """`minBatchesToRetain`."""
     spans = (2, 4)
-    """`MergeRule.Spans`: 10, 100 and 1000 versions there."""
+    """`MergeRule.Spans`: 10, 100 and 1000 versions in the product."""
     reads_again = True
-    """Whether a task lists the folder again if a listed file is not there."""
+    """Whether a task lists the folder again if a listed file is missing."""
 
     # ---- MergeRule ----
 
     def may_merge(self, one: File) -> bool:
-        """More than `MergeRule.next` asks for: any whole, and each aligned range."""
+        """More than `MergeRule.next` merges: any whole, and each aligned range."""
         return one.start == 0 or (one.span in self.spans and one.version % one.span == 0)
 
     def besides(self, whole: File) -> set[int]:
@@ -94,7 +94,7 @@ class Code:
         return widest([f for f in found if f.uid == last.uid])
 
     def before(self, listed: frozenset[File], file: File, uid: int) -> File:
-        """The file that one continues; `listed` was read when the first was looked for."""
+        """The file that this file continues; `listed` was read when the first file was found."""
         found = [f for f in listed if f.span > 1 and (f.version, f.uid) == (file.start, uid)]
         return widest(found) if found else File(file.start, uid, file.start - 1)
 
@@ -111,7 +111,7 @@ class Code:
         return frozenset(needed)
 
     def of_all_ids(self, some: list[File]) -> list[File]:
-        """The name of a file says which version it continues, but not the id."""
+        """A file name contains the version that it continues, but not the id."""
         return [widest([f for f in some if f.uid == uid]) for uid in {f.uid for f in some}]
 
     def keep_from(self, newest: int) -> int:
@@ -120,7 +120,7 @@ class Code:
     # ---- SegmentStateStoreProvider, Resident and Version ----
 
     def file_id(self, written_before: int) -> int:
-        """A random uid is one that no other task has."""
+        """The product uses a random uid, which no other task has."""
         return written_before
 
     def before_id(self, newest: File | None) -> int | None:
@@ -152,7 +152,7 @@ class Code:
         return Version(version.number, (*above, one, *below))
 
     def one_of(self, version: Version, some: Chain) -> tuple[File, int | None]:
-        """The file that some are merged to, and the uid of the one before it."""
+        """The file that the given files are merged into, and the uid of the file before it."""
         last = version.files.index(some[-1])
         before = version.files[last + 1].uid if last + 1 < len(version.files) else None
         return some[0]._replace(start=0 if before is None else some[-1].start), before
@@ -162,7 +162,7 @@ class Code:
 
 
 def widest(some: list[File]) -> File:
-    """Of files that stand for one version, the one that needs the fewest others."""
+    """Of files for one version, the one that needs the fewest other files."""
     return min(some, key=lambda f: f.start)
 
 
@@ -177,7 +177,7 @@ def contents(folder: Folder, chain: Chain) -> Rows:
 
 @cache
 def read(code: Code, folder: Folder, number: int, uid: int | None) -> tuple[Rows, Chain]:
-    """A version, as one reads it whom nobody disturbs."""
+    """A version as read without concurrent steps."""
     if number == 0:
         return NOTHING, ()
     written, listed = dict(folder), names(folder)

@@ -1,9 +1,9 @@
-"""The join whose state the protocol has to keep: what each batch emits, and what it stores.
+"""The join whose state the protocol stores: the output and the state of each batch.
 
-A LEFT join of seven rows. Rows of the left input wait until a right row raises the watermark past
-their limit. A right row marks its partner as matched by the number of the stored row, as the change
-files of the product do. Numbers follow the order in which an attempt gets the rows, so two attempts
-of one batch may number them differently.
+A LEFT join of seven rows. Left rows are buffered until a right row raises the watermark past their
+limit. A right row marks its partner as matched by the number of the stored row, as the product's
+change files do. Numbers follow the order of rows in an attempt, so two attempts of one batch can
+number them differently.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 class Arrival(NamedTuple):
     left: bool
     name: str
-    """Of a left row its name, of a right row that of its partner, or nothing."""
+    """The name of a left row; for a right row, the name of its partner or nothing."""
     time: int
 
 
@@ -46,7 +46,7 @@ class Rows(NamedTuple):
 
     @property
     def meaning(self) -> tuple[int, frozenset[tuple[str, bool]]]:
-        """What is the same in all attempts: numbers are not."""
+        """The content that is equal in all attempts, without the numbers."""
         return self.watermark, frozenset((r.name, r.matched) for r in self.rows)
 
 
@@ -70,7 +70,7 @@ class Result(NamedTuple):
 
 @cache
 def process(before: Rows, start: int, end: int, reverse: bool) -> Result:
-    """One batch: `reverse` is the other order of its left rows."""
+    """One batch; `reverse` processes its left rows in reverse order."""
     arrived = ROWS[start:end]
     left = [row for row in arrived if row.left]
     rows = {r.number: r for r in before.rows}
@@ -98,7 +98,7 @@ def process(before: Rows, start: int, end: int, reverse: bool) -> Result:
 
 @cache
 def expected(ends: tuple[int, ...]) -> Result:
-    """The last of some batches, told by their ends, without any fault."""
+    """The last of several batches, given their end offsets, without any fault."""
     if not ends:
         return Result(NOTHING, Change(0, 0, (), frozenset()), frozenset())
     before = expected(ends[:-1]).rows
@@ -106,7 +106,7 @@ def expected(ends: tuple[int, ...]) -> Result:
 
 
 def merged(changes: tuple[Change, ...], whole: bool) -> Change:
-    """`History.merge`: what some files, the newest first, come to as one."""
+    """`History.merge`: files, newest first, merged into one."""
     head = changes[0]
     added: list[Stored] = []
     marked: set[int] = set()

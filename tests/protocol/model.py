@@ -1,7 +1,7 @@
 """The protocol: query, tasks, executors, maintenance and faults, as steps between states.
 
-A state is a tuple of what is in the checkpoint, in the driver, and on two executors, for one
-partition. Steps carry the names of the code. Each writes or looks at one thing that others can see.
+A state is a tuple of the contents of the checkpoint, of the driver and of two executors, for one
+partition. Steps have the names of the code. Each step reads or writes one thing that others see.
 """
 
 from __future__ import annotations
@@ -39,34 +39,34 @@ PROPERTIES = (LOST, TWICE, WRONG, WATERMARK, EXACT, DELETED, REFUSED)
 
 @dataclass(frozen=True)
 class Size:
-    """What is explored: how many batches, and how many faults in one history."""
+    """The explored size: the number of batches, and of faults in one history."""
 
     batches: int = 2
     begun: int = 0
-    """Batches that have run, without a fault and without maintenance, when a history begins."""
+    """Batches that have run without faults and maintenance before a history begins."""
     crashes: int = 1
     failures: int = 1
-    """Tasks that fail, and executors that are lost."""
+    """Failed tasks and lost executors."""
     copies: int = 1
-    """Speculative copies, and second actions on a batch."""
+    """Speculative copies, and repeated actions on a batch."""
     maintenance: int = 1
     losses: int = 0
-    """State files that go without being deleted."""
+    """State files that are lost without a deletion."""
     ids: bool = False
     """Whether the commit log has the ids of state files (`checkpointFormatVersion` 2)."""
     largest: int = 2
-    """Rows of a batch after the first."""
+    """Rows in a batch after the first batch."""
 
 
 class Done(NamedTuple):
-    """What a task has told the driver."""
+    """The result that a task has reported to the driver."""
 
     uid: int
     result: Result
 
 
 class Task(NamedTuple):
-    """An attempt of the task of a batch, by what it does next."""
+    """An attempt of the task of a batch; `at` is its next step."""
 
     executor: int
     run: int
@@ -96,7 +96,7 @@ class Provider(NamedTuple):
     newest: Version | None = None
     merged: Chain = ()
     doing: str = ""
-    """What `doMaintenance` does next."""
+    """The next step of `doMaintenance`."""
     version: Version | None = None
     one: File | None = None
     writes: Written | None = None
@@ -110,14 +110,14 @@ class Provider(NamedTuple):
 class State(NamedTuple):
     # the checkpoint and the sink
     offsets: tuple[int, ...] = ()
-    """By batch, how many rows have come with it."""
+    """The number of rows up to each batch."""
     committed: int = 0
     uid: int | None = None
-    """That of the state file in the commit log."""
+    """The uid of the state file in the commit log."""
     sink: tuple[tuple[int, frozenset[str]], ...] = ()
     folder: Folder = frozenset()
     written: tuple[int, ...] = ()
-    """By version, how many tasks have written it."""
+    """The number of tasks that have written each version."""
     # the driver
     run: int = 0
     phase: str = "down"
@@ -126,8 +126,8 @@ class State(NamedTuple):
     tasks: tuple[Task, ...] = ()
     providers: tuple[Provider, ...] = ()
     holders: tuple[int, ...] = (0, 0)
-    """`ResidentState`: by executor, the run that has the rows in memory."""
-    # what may still happen
+    """`ResidentState`: for each executor, the run whose rows are in memory."""
+    # remaining faults and actions
     crashes: int = 0
     failures: int = 0
     copies: int = 0
@@ -140,7 +140,7 @@ Found: TypeAlias = "Iterator[tuple[str, State]]"
 
 
 class Query:
-    """The model. Mutations of the driver override its steps; those of the state are of `Code`."""
+    """The model. Driver mutations override its steps; state mutations override `Code`."""
 
     sink_is_idempotent = True
 
@@ -262,7 +262,7 @@ class Query:
         if running and not s.copies:
             return
         what = "a speculative copy of batch" if running else "the task of batch"
-        # as long as nothing has run, the executors are the same
+        # Before anything has run, the executors are symmetric.
         for executor in EXECUTORS if s.providers or s.tasks else EXECUTORS[:1]:
             task = Task(executor, s.run, batch, s.uid, "take")
             yield (
@@ -279,7 +279,7 @@ class Query:
     def _take(self, s: State, t: Task) -> Found:
         step = f"{t.name}: take(version {t.batch})"
         own = _provider(s, t.run, t.executor) or Provider(t.run, t.executor)
-        # ResidentState: another run of the query gives up its rows
+        # ResidentState: another run of the query releases its rows
         others = tuple(
             p._replace(resident=None) if p.executor == t.executor else p
             for p in s.providers
@@ -333,7 +333,7 @@ class Query:
         yield f"{t.name}: lists the files that were merged", _put(s, t, t2)
 
     def _missing(self, s: State, t: Task, step: str, missing: MissingError) -> tuple[str, State]:
-        """Maintenance may have deleted a file since the task has listed it: others stand for it."""
+        """Maintenance may have deleted a file after the task listed it: other files replace it."""
         why = f"{missing} is not there"
         if self.code.reads_again and self._is_readable(s, t):
             again = Task(t.executor, t.run, t.batch, t.asked, "find")
@@ -359,7 +359,7 @@ class Query:
         return step, _put(s, t, t2)
 
     def _write(self, s: State, t: Task) -> Found:
-        """`commit`, up to and with `files.write`: the file appears by one rename."""
+        """`commit`, including `files.write`: the file appears by one rename."""
         assert t.taken is not None
         start = s.offsets[t.batch - 1] if t.batch else 0
         end = s.offsets[t.batch]
@@ -423,7 +423,7 @@ class Query:
         return _updated(s, t, give)
 
     def _given_up(self, s: State, t: Task) -> State:
-        """A task that fails brings its rows back as they were: `abort`."""
+        """A failed task restores its rows: `abort`."""
         if t.taken:
             now = t.committed.rows if t.committed else t.taken.rows
             s = self._given(s, t, self.code.aborted(t.taken, now))
@@ -446,7 +446,7 @@ class Query:
                 )
 
     def _m_merge(self, s: State, p: Provider) -> Found:
-        """Files that follow each other, as often as they may be merged."""
+        """Merge consecutive files, as often as allowed."""
         assert p.version is not None
         yield f"{p.name} merges no more", _changed(s, p, p._replace(doing="keep"))
         chain = p.version.files
@@ -489,7 +489,7 @@ class Query:
             p.resident.before and (p.resident.before[0], merge(p.resident.before[1], one)),
         )
         p2 = p._replace(
-            # the oldest first
+            # oldest first
             merged=(*recent, one),
             resident=resident,
             newest=p.newest and merge(p.newest, one),
@@ -571,7 +571,7 @@ class Query:
             raise ViolationError(EXACT, step, why)
 
     def check_recoverable(self, s: State, step: str) -> None:
-        """Whoever restarts now reads the version of the batch that is next."""
+        """A restart at this point can read the version of the next batch."""
         if s.lost:
             return
         try:
@@ -590,13 +590,13 @@ def _provider(s: State, run: int, executor: int) -> Provider | None:
 
 
 def _changed(s: State, p: Provider, now: Provider | None) -> State:
-    """Another provider, or none, in the place of one."""
+    """Replace a provider by another, or remove it."""
     providers = [now if one is p else one for one in s.providers]
     return s._replace(providers=tuple(one for one in providers if one is not None))
 
 
 def _updated(s: State, t: Task, change: Callable[[Provider], Provider]) -> State:
-    """The provider of a task, unless it has been unloaded."""
+    """Change the provider of a task, unless it has been unloaded."""
     own = _provider(s, t.run, t.executor)
     return _changed(s, own, change(own)) if own else s
 
@@ -607,9 +607,9 @@ def _read_here(p: Provider, version: Version) -> Provider:
 
 
 def _put(s: State, t: Task | None, now: Task | None) -> State:
-    """A task in the place of another; either may be none."""
+    """Replace a task by another; either can be None."""
     tasks = [one for one in s.tasks if one is not t]
-    # those that wait for the same are told apart by nothing
+    # Waiting tasks with the same next step are interchangeable.
     return s._replace(tasks=tuple(sorted([*tasks, now] if now else tasks, key=_order)))
 
 
@@ -625,7 +625,7 @@ _FOLDERS: dict[Folder, Folder] = {}
 
 
 def _same(folder: Folder) -> Folder:
-    """Equal folders are one object, for their comparison to be short."""
+    """Intern equal folders as one object, to make comparisons fast."""
     return _FOLDERS.setdefault(folder, folder)
 
 

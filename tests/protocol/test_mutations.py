@@ -1,4 +1,4 @@
-"""Each rule of the protocol, weakened on purpose: the explorer must find what goes wrong."""
+"""Each rule of the protocol, weakened on purpose: the explorer must find a counterexample."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ CRASH = replace(COPY, begun=2, crashes=1, copies=0)
 
 
 class AnyRange(Code):
-    """Ranges begin and end anywhere."""
+    """Ranges can begin and end at any version."""
 
     def may_merge(self, one: File) -> bool:
         return True
 
 
 class NothingBesidesAWhole(Code):
-    """What a range continues is deleted once a whole inside the range needs it no more."""
+    """Maintenance deletes what a range continues once a whole file in the range replaces it."""
 
     def besides(self, whole: File) -> set[int]:
         return set()
 
 
 class DeletesAllBefore(Code):
-    """All files of versions that are not retained are deleted."""
+    """All files of versions beyond the retention are deleted."""
 
     def needed_from(self, first: int, listed: frozenset[File]) -> frozenset[File]:
         return frozenset(f for f in listed if f.version >= first)
 
 
 class NeedsOneId(Code):
-    """Of a version that others continue, the file of one task is kept."""
+    """Of a version that other files continue, only one task's file is retained."""
 
     def of_all_ids(self, some: list[File]) -> list[File]:
         first = min((f.uid for f in some), default=0)
@@ -49,20 +49,20 @@ class NeedsOneId(Code):
 
 
 class ReadsOnce(Code):
-    """A task does not list the folder again if a listed file is gone."""
+    """A task does not list the folder again if a listed file is missing."""
 
     reads_again = False
 
 
 class MarksAreDropped(Code):
-    """A range loses the marks of rows before it."""
+    """A range drops the match marks of rows before it."""
 
     def merge(self, changes: tuple[Change, ...], whole: bool, newest: Change) -> Change:
         return merged(changes, whole=True)
 
 
 class ContinuesAnyId(Code):
-    """A file is continued from whichever task wrote the version before last."""
+    """A file continues the previous version of an arbitrary task."""
 
     def before(self, listed: frozenset[File], file: File, uid: int) -> File:
         found = [f for f in listed if f.version == file.start]
@@ -70,35 +70,35 @@ class ContinuesAnyId(Code):
 
 
 class OneId(Code):
-    """All tasks of a version write one file."""
+    """All tasks of a version write the same file."""
 
     def file_id(self, written_before: int) -> int:
         return 0
 
 
 class NothingIsUndone(Code):
-    """A failed task brings its rows back as they are."""
+    """A failed task returns its rows without a rollback."""
 
     def aborted(self, taken: Resident, now: Rows) -> Resident:
         return Resident(now, taken.version, None)
 
 
 class PlansAgain(Query):
-    """A restart plans a batch that the offset log has."""
+    """A restart plans a batch that the offset log already contains."""
 
     def is_planned(self, s: State, batch: int) -> bool:
         return False
 
 
 class CommitsFirst(Query):
-    """The commit log has a batch before the sink has it."""
+    """The commit log records a batch before the sink writes it."""
 
     def add_batch(self, s: State, batch: int, done: Done) -> tuple[str, State]:
         return self.commit(s, batch)
 
 
 class SinkAppends(Query):
-    """The sink writes a batch again that it has."""
+    """The sink appends a batch that it has already written."""
 
     sink_is_idempotent = False
 
@@ -126,12 +126,16 @@ def _name(parameter: object) -> str:
 
 
 @pytest.mark.parametrize(("weakened", "size", "violated"), STATE, ids=_name)
-def test_state_files(weakened: type[Code], size: Size, violated: str) -> None:
+def test_weakened_state_rule_violates_its_property(
+    weakened: type[Code], size: Size, violated: str
+) -> None:
     _check(Query(size, weakened()), violated)
 
 
 @pytest.mark.parametrize(("weakened", "size", "violated"), DRIVER, ids=_name)
-def test_driver(weakened: type[Query], size: Size, violated: str) -> None:
+def test_weakened_driver_rule_violates_its_property(
+    weakened: type[Query], size: Size, violated: str
+) -> None:
     _check(weakened(size), violated)
 
 

@@ -1,4 +1,4 @@
-"""Every history of the protocol up to a size keeps its properties."""
+"""Every history of the protocol up to a given size preserves its properties."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ SIZES = (
     replace(NONE, crashes=1),
     replace(NONE, failures=1, copies=1),
     replace(NONE, batches=3, maintenance=1),
-    # two executors maintain the files at once: by far the most states
+    # two executors run maintenance concurrently: by far the most states
     pytest.param(
         replace(MAINTAINED, batches=5, begun=3, maintenance=2), marks=pytest.mark.thorough
     ),
-    # a lost file is refused, or no version needs it
+    # A lost file is refused, or no version needs it.
     replace(MAINTAINED, losses=1),
     replace(MAINTAINED, losses=1, ids=True),
 )
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_properties_hold(size: Size) -> None:
+def test_every_history_up_to_a_size_preserves_the_properties(size: Size) -> None:
     explored = explore(Query(size))
     print(f"{size}: {explored.states} states, {explored.steps} steps, depth {explored.depth}")
     assert explored.found is None, str(explored.found)

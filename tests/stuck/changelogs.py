@@ -1,4 +1,4 @@
-"""Joins of changelogs that emit nothing, or lose changes, by what they report."""
+"""Changelog joins that emit nothing or lose changes, as seen in their reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BATCHES = 5
 
 @dataclass
 class Feeds:
-    """A join of two feeds: what each batch of an input counts, and what there is of the others."""
+    """A join of two changelogs: the metrics of each batch and input."""
 
     counts: dict[str, dict[str, int]] = field(
         default_factory=lambda: {s: {"insertedRows": 10, "deletedRows": 10} for s in SIDES}
@@ -66,11 +66,11 @@ _DESCRIBED = {
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is wrong with a join of changelogs, and the finding that tells it."""
+    """A fault of a changelog join, and the finding that reports it."""
 
     code: str
     apply: Callable[[Feeds], None]
-    # what comes to nothing by it: changes that do not arrive are neither late nor stale
+    # what the fault suppresses: changes that do not arrive are neither late nor stale
     side: str = ""
     takes_all: bool = False
 
@@ -122,12 +122,12 @@ FAULTS: dict[str, Fault] = {
 
 
 def hides(by: Fault, hidden: Fault) -> bool:
-    """Tell whether of a fault nothing is left to be seen beside another one."""
+    """Whether one fault leaves no sign of another one."""
     same = by.side == hidden.side
     if hidden.code == "NO_KEY_MET":
         return by.takes_all
     if hidden.code == "FILTERED_BELOW":
-        # one source that is empty may be the one of both inputs
+        # A single empty source can be that of either input.
         return by.code == "NO_INPUT"
     more = by.code == "MOSTLY_LATE" and hidden.code == "LATE_ROWS"
     return same and (by.takes_all or more)

@@ -1,7 +1,7 @@
-"""Stuck queries and healthy ones, drawn at random.
+"""Stuck and healthy queries, generated at random.
 
-A fault changes the rows, the condition or the reports; what the doctor may say of it stands beside
-it.
+A fault changes the rows, the condition or the reports; it also has the findings that the doctor may
+report.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from tests.stuck.model import CLOCK, DAY, HOUR, MINUTE, SIDES, Input, Setup, ms
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is wrong with a query, and the findings that it may be told by."""
+    """A fault of a query, and the findings that may report it."""
 
     name: str
     codes: frozenset[str]
     apply: Callable[[Setup, Random], None]
-    # what of the query it changes: two that change the same would undo each other
+    # the part of the query that it changes: two faults of one part would undo each other
     changes: frozenset[str] = frozenset()
 
 
 def _every(n: int, change: Callable[[int], int | None]) -> Callable[[int, int], int | None]:
-    """Change the last of ten rows: those that come late are the first."""
+    """Change the last of ten rows, because late rows come first."""
     return lambda k, time: change(time) if k % 10 >= 10 - n else time
 
 
@@ -52,7 +52,7 @@ def _sided(side: str) -> Iterator[Fault]:
     def late(n: int) -> Callable[[Input, Random], None]:
         def apply(given: Input, random: Random) -> None:
             by = random.randint(2, 40) * HOUR
-            # no row is late before there is a watermark
+            # No row is late before there is a watermark.
             given.times.append(lambda k, time: time - by if k >= 12 and k % 10 < n else time)
 
         return apply
@@ -112,7 +112,7 @@ def _of_query() -> Iterator[Fault]:
 
     def long_lag(setup: Setup, random: Random) -> None:
         setup.inputs["right"].lag = random.randint(2, 20) * DAY
-        # a row without a partner waits for it
+        # An unmatched row is buffered for the lag.
         keyed = setup.inputs["right"].keys
         setup.inputs["right"].keys = lambda k: "none" if k % 4 == 0 else keyed(k)
 
@@ -136,7 +136,7 @@ FAULTS = {f.name: f for f in [*_of_query(), *_sided("left"), *_sided("right")]}
 
 
 def draw(names: tuple[str, ...], seed: int, **given: Any) -> Setup:
-    """Give a query with faults, each in another size with each seed."""
+    """A query with these faults, whose extent depends on the seed."""
     random = Random(f"{names} {seed}")
     setup = Setup(random, **given)
     if "how" not in given:
@@ -147,14 +147,14 @@ def draw(names: tuple[str, ...], seed: int, **given: Any) -> Setup:
 
 
 def healthy() -> dict[str, Setup]:
-    """Give queries with which nothing is wrong, though some look as if."""
+    """Healthy queries, some of which look suspicious."""
     found = {}
     for how in ("INNER", "LEFT OUTER", "RIGHT OUTER", "FULL OUTER", "LEFT SEMI", "LEFT ANTI"):
         for state in (True, False):
             where = "state" if state else "plan"
             found[f"{how}, {where}"] = Setup(Random(how), how=how, state=state)
             unmatched = Setup(Random(how), how=how, state=state, high=2 * MINUTE, low=0)
-            # a third of the deliveries are of no order, and all come a minute after it
+            # A third of the deliveries have no order, and all come a minute after it.
             unmatched.inputs["right"].keys = lambda k: f"A{k}" if k % 3 else "none"
             unmatched.inputs["right"].times.append(lambda k, time: time - 4 * MINUTE)
             found[f"{how}, unmatched, {where}"] = unmatched

@@ -1,6 +1,6 @@
-"""A model of a join by event time: what its operator counts, batch by batch.
+"""A model of an event-time join: the metrics of its operator, batch by batch.
 
-It counts what docs/reference/metrics.md says, a row at a time and slowly.
+It computes the metrics of docs/reference/metrics.md, row by row and slowly.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ def ms(at: datetime) -> int:
 
 @dataclass
 class Input:
-    """How the rows of one input come: key and time of a number, and what happens on the way."""
+    """How the rows of an input are generated: key and time of a number, and faults on the way."""
 
     lag: int = MINUTE
     max_ahead: int | None = None
     keys: Callable[[int], str | None] = "A{}".format
     times: list[Callable[[int, int], int | None]] = field(default_factory=list)
-    # of a batch whose rows never come
+    # whether the rows of a batch never arrive
     silent: Callable[[int], bool] = lambda batch: False
-    # of a row that a filter below the join drops
+    # whether a filter below the join drops a row
     dropped: bool = False
-    # rows of a batch beside the others
+    # additional rows of a batch
     more: Callable[[int], list[tuple[str, int]]] = lambda batch: []
 
 
 @dataclass
 class Setup:
-    """A query: its condition, its inputs, and what stands around the join."""
+    """A query: its condition, its inputs, and the operators around the join."""
 
     random: Random
     how: str = "LEFT OUTER"
@@ -55,11 +55,11 @@ class Setup:
     order_lag: int | None = None
     behind: Callable[[int], int] | None = None
     silent_end: int = 0
-    # whether an operator of Spark's above drops a quarter of the rows as late
+    # whether a Spark operator above drops a quarter of the rows as late
     drops: bool = False
     error: str = ""
     number: bool = False
-    # whether the state is still there to be looked at, or reports and plan alone
+    # whether the state can be read, or only reports and plan
     state: bool = True
 
     def emits(self, side: str) -> bool:
@@ -93,7 +93,7 @@ class Model:
         given, base = self.setup.inputs[side], ms(CLOCK)
         if not given.silent(batch):
             for k in range(batch * self.setup.rows, (batch + 1) * self.setup.rows):
-                # all rows of a batch lie before its clock, a delivery five minutes after its order
+                # Times of a batch are before its clock; a delivery is five minutes after its order.
                 at = base - 15 * MINUTE + (k * MINUTE) // self.setup.rows
                 time: int | None = at + (5 * MINUTE if side == "right" else 0)
                 for change in given.times:
@@ -187,7 +187,7 @@ class Model:
             self.count("nullPaddedRows")
 
     def look_into(self) -> None:
-        """Look for the keys of rows that found no partner, where nothing was joined."""
+        """Look up the keys of unmatched rows, if no rows were joined."""
         if self.metrics["joinedRows"]:
             return
         for side in SIDES:

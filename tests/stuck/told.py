@@ -1,4 +1,4 @@
-"""What a doctor is told of a query of the model: reports, plan, state."""
+"""The input of the doctor for a query of the model: reports, plan, state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.stuck.model import ALIASES, CLOCK, COLUMNS, DAY, SECOND, SIDES, Model
 
 
 def known(setup: Setup) -> Known:
-    """Run the model, and give what a doctor is told of the query."""
+    """Run the model, and return the doctor's input."""
     model, progress = Model(setup), []
     was: dict[str, Any] = {}
     for batch in range(setup.batches + setup.silent_end):
@@ -111,7 +111,7 @@ def _waiting(model: Model) -> list[Waiting]:
 
 
 def plan(setup: Setup) -> Plan:
-    """Write the plan as explain does, and read it as the doctor does."""
+    """Write the plan as explain does, and parse it as the doctor does."""
     seen = "largest" if setup.number else "latest"
     bounds = [
         f"d.dt >= o.ot{_moved(setup.low, setup.number)}",
