@@ -1,9 +1,9 @@
-"""A whole application: four batches of orders and deliveries, left join, the result as JSON lines.
+"""A complete application: four batches of orders and deliveries, left join, JSON lines output.
 
-Then the same files once more in SQL, joined by time alone.
+Then it joins the same files in SQL, on time alone.
 
-Started as a user starts one (`spark-submit --jars`, or a cluster of processes), so it takes its
-session as it finds it: master, jars and extensions come from outside unless `configure` is given.
+It starts as a user's application does (`spark-submit --jars`, or a cluster of processes). Master,
+jars and extensions come from outside, unless `configure` is given.
 """
 
 from __future__ import annotations

@@ -24,8 +24,7 @@ pytest_plugins = [
 ]
 
 
-# What is compiled of many short queries needs more room than the JVM leaves to its first compiler
-# alone.
+# The compiled code of many short queries needs more space than the JVM gives to its first compiler.
 MANY_QUERIES = "-XX:ReservedCodeCacheSize=512m"
 
 JARS = Path(__file__).parent / "jars"
@@ -41,7 +40,7 @@ WITHOUT_FORKS: dict[str, bool | float | int | str | None] = {
 }
 
 
-# Folders whose tests take long, or start brokers, clusters and drivers: `make test-all` runs them.
+# Slow folders, and those that start brokers, clusters and drivers: `make test-all` runs them.
 THOROUGH = {
     "benchmarks",
     "cluster",
@@ -56,7 +55,7 @@ THOROUGH = {
     "soak",
 }
 
-# One join of each kind, some refusals, and an explanation: `make quick` runs them.
+# A join of each kind, some refusals, and an explanation: `make quick` runs them.
 QUICK = {
     "eventtime/test_same_batch.py",
     "eventtime/test_watermarks.py",
@@ -74,7 +73,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make test-all` alone runs, and those of `make quick`."""
+    """Mark the tests that only `make test-all` runs, and those of `make quick`."""
     for item in items:
         file = item.path.relative_to(Path(__file__).parent)
         if file.parts[0] in THOROUGH:
@@ -87,7 +86,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Iterator[SparkSession]:
-    """A session as a user sets it up: no state store provider is chosen, on purpose."""
+    """A session as a user configures it; on purpose, it selects no state store provider."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     warehouse: Path = tmp_path_factory.mktemp("warehouse")
     if pytestconfig.option.connect:
@@ -105,7 +104,7 @@ def spark(
         .config("spark.log.level", "ERROR")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.extraJavaOptions", MANY_QUERIES)
-        # isolated, a query has a class loader of its own, and compiles anew what it generates
+        # With isolation, each query has its own class loader and recompiles its generated code.
         .config("spark.sql.artifact.isolation.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
@@ -118,10 +117,10 @@ def spark(
 
 
 def on_connect(warehouse: Path) -> SparkSession:
-    """A session whose server is another process of this machine, started with it."""
+    """A session whose server is a separate process on this machine, started with it."""
     return (
         streamjoin.configure(SparkSession.builder.remote("local[2]"))
-        # it keeps each query for an hour after its end, with some megabytes of settings
+        # The server retains each query for an hour after its end, with some megabytes of settings.
         .config("spark.driver.memory", "3g")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.artifact.isolation.enabled", "false")

@@ -1,7 +1,7 @@
-"""The option ``--connect``: tests that need nothing of a JVM, on a session of Spark Connect.
+"""The option ``--connect``: runs the tests that need no JVM access on Spark Connect.
 
-A process has sessions of one kind, so with the option only tests that are marked ``connect`` run,
-all of them on a Connect session; without it they run on a classic one like all others.
+A process has sessions of one kind. With the option, only tests marked ``connect`` run, all on a
+Connect session. Without it, they run on a classic session like all other tests.
 """
 
 from __future__ import annotations

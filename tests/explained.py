@@ -1,4 +1,4 @@
-"""What explain says of a join."""
+"""The part of explain's output that describes joins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SAID = ("watermark of", "condition", "known from", "a row of", "output watermark
 
 
 def explained(result: DataFrame, capsys: pytest.CaptureFixture[str]) -> str:
-    """The lines about the joins, from the top of the plan down."""
+    """The lines on joins, from the top of the plan down."""
     capsys.readouterr()
     result.explain()
     lines = [re.sub(r"^[\s:+|*-]*", "", line) for line in capsys.readouterr().out.splitlines()]

@@ -1,4 +1,4 @@
-"""Whether anything in a folder has changed."""
+"""Detects changes in a folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def fingerprints(folder: Path) -> dict[str, str]:
-    """The files of a folder, by name, with what is in them."""
+    """A digest of each file of a folder, by file name."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))

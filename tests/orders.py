@@ -1,4 +1,4 @@
-"""Orders and deliveries, the pair of streams of most tests."""
+"""Orders and deliveries, the two streams of most tests."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ WITHIN_THE_HOUR = (
 
 
 def at(clock: str) -> str:
-    """A time of the day all tests play on; `10:00` or `10:00:30.5`."""
+    """A time on the day of the tests; `10:00` or `10:00:30.5`."""
     return f"2024-05-04T{clock}{':00' if clock.count(':') == 1 else ''}"
 
 
 @dataclass
 class Shop:
-    """The two streams, as they land."""
+    """The two streams, with rows that land on demand."""
 
     session: SparkSession
     folder: Path
@@ -55,7 +55,7 @@ class Shop:
 
 
 def ordered_view(stream: DataFrame, time: str, name: str, minutes: int = 0) -> None:
-    """A view whose text imposes the order."""
+    """A view whose SQL text imposes the order."""
     stream.createOrReplaceTempView(f"{name}_without")
     stream.sparkSession.sql(
         f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM IMPOSE_ORDER("
@@ -67,10 +67,10 @@ Ids = list[tuple[int | None, int | None]]
 
 
 def ids(rows: list[tuple[Any, ...]]) -> Ids:
-    """Who met whom, in order: the id of the order and that of the delivery."""
+    """The pairs of order id and delivery id, sorted."""
     return sorted(((row[0], row[2]) for row in rows), key=str)
 
 
 def met(batches: dict[int, list[tuple[Any, ...]]]) -> Ids:
-    """Who met whom in all these batches."""
+    """The sorted id pairs of all these batches."""
     return ids([row for rows in batches.values() for row in rows])

@@ -1,4 +1,4 @@
-"""Runs Python in a process of its own: a JVM takes its jars up only once, when it starts."""
+"""Runs Python in a separate process, because a JVM loads its jars only once, at its start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STARTS_SPARK_ANEW = ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "PY
 
 
 def run_python(code: str, **environment: str) -> str:
-    """Run code and give what it prints."""
+    """Run code and return what it prints."""
     return run([sys.executable, "-c", textwrap.dedent(code)], environment)
 
 
@@ -34,7 +34,7 @@ def run(command: list[str], environment: Mapping[str, str] | None = None) -> str
 def spawn(
     module: str, *arguments: str, log: Path, python: str = sys.executable
 ) -> subprocess.Popen[bytes]:
-    """Start ``python -m module``; its process group, Python and its JVM, is its own."""
+    """Start ``python -m module`` in a new process group, which includes its JVM."""
     with log.open("wb") as out:
         return subprocess.Popen(
             [python, "-m", module, *arguments],

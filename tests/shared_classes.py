@@ -1,8 +1,8 @@
-"""The classes of Spark in a file that a JVM maps: ``python -m tests.shared_classes`` makes it.
+"""A class data sharing archive of Spark's classes: ``python -m tests.shared_classes`` writes it.
 
-Tests start some eighty JVMs, each of which would read and check fifteen thousand classes anew
-before its first batch, for half of its life. A JVM that the file does not fit (another class path,
-another Java) goes on without it.
+Tests start some eighty JVMs. Without the archive, each of them reads and verifies fifteen thousand
+classes before its first batch, which takes half of its life. A JVM with another class path or
+another Java version ignores the archive.
 
 Source: class data sharing, JEP 350.
 """
@@ -22,13 +22,13 @@ from tests.processes import run
 FILE = Path(sys.prefix) / "spark-classes.jsa"
 JOB = Path(__file__).parent / "cluster_job.py"
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Compiling well and collecting beside the work cost a process that lives for seconds more than
-they save it."""
+"""For a process that lives for seconds, the second compiler and the concurrent garbage collector
+cost more than they save."""
 QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 
 
 def environment() -> dict[str, str]:
-    """Give what makes all JVMs of the tests quick to start."""
+    """The environment that makes all JVMs of the tests start faster."""
     options = [os.environ.get("JAVA_TOOL_OPTIONS", ""), SHORT_LIVED]
     if FILE.exists():
         options += [f"-XX:SharedArchiveFile={FILE}", QUIET]
@@ -36,7 +36,7 @@ def environment() -> dict[str, str]:
 
 
 def make() -> None:
-    """Let a job run to its end; the JVM notes what it has loaded."""
+    """Run a job to its end; the JVM records the classes that it has loaded."""
     home = Path(pyspark.__file__).parent
     FILE.unlink(missing_ok=True)
     with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Streams that land when a test says so, and what comes out of a query, batch by batch."""
+"""Streams whose rows land on demand, and the output of a query, batch by batch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pyspark.sql.utils import is_remote
 
 
 class Landing:
-    """A folder of JSON files as a stream; each file appears whole.
+    """A folder of JSON files as a stream; each file appears atomically.
 
-    Where it goes on from a folder that is not there any more, `files` is how many that had.
+    If it continues a folder that no longer exists, `files` is the number of files that had landed.
     """
 
     def __init__(self, session: SparkSession, folder: Path, schema: str, files: int = 0) -> None:
@@ -38,7 +38,7 @@ class Landing:
 
 
 def wait_for_report(query: StreamingQuery, checkpoint: Path) -> None:
-    """Wait until the last batch, which is committed before it is reported, is."""
+    """Wait for the report of the last batch, which Spark commits before it reports it."""
     last = max((int(p.name) for p in (checkpoint / "commits").glob("[0-9]*")), default=-1)
     until = time.monotonic() + 60
     while (query.lastProgress or {"batchId": -1})["batchId"] < last:
@@ -47,9 +47,9 @@ def wait_for_report(query: StreamingQuery, checkpoint: Path) -> None:
 
 
 class Run:
-    """A query run step by step: each takes in all that has landed, from the checkpoint on.
+    """A query run step by step: each step continues from the checkpoint and reads all landed rows.
 
-    Every step is a start of its own (`availableNow`), so that what lands together is one batch.
+    Every step is a separate start (`availableNow`), so rows that land together form one batch.
     """
 
     def __init__(self, result: DataFrame, checkpoint: Path) -> None:
@@ -73,8 +73,8 @@ class Run:
         )
 
     def _start_remotely(self, **trigger: Any) -> StreamingQuery:
-        """To files: the client sees nothing of what a function does with a batch on the server."""
-        # a file has no two columns of one name
+        """Write to files, because the client cannot run a function on a batch of the server."""
+        # A file cannot have two columns of one name.
         columns = [f"c{n}" for n in range(len(self.result.columns))]
         return (
             self.result.toDF(*columns)
@@ -89,19 +89,19 @@ class Run:
         return self.checkpoint.with_name(f"{self.checkpoint.name}-rows")
 
     def _catch_up(self) -> None:
-        """What has come out to files, by the batches that the log of the sink lists."""
+        """Read new output files, batch by batch, from the log of the file sink."""
         if not is_remote():
             return
         for log in sorted((self._files / "_spark_metadata").glob("[0-9]*")):
             if log.name.isdecimal() and int(log.name) not in self.batches:
                 entries = [json.loads(line) for line in log.read_text().splitlines()[1:]]
                 files = [unquote(entry["path"]) for entry in entries]
-                # read together they would come by size
+                # Read together, files would be ordered by size.
                 read = [self.result.sparkSession.read.parquet(file).collect() for file in files]
                 self.batches[int(log.name)] = [tuple(row) for rows in read for row in rows]
 
     def step(self, **trigger: Any) -> dict[int, list[tuple[Any, ...]]]:
-        """Give what came out, by batch."""
+        """Run a step and return its output, by batch."""
         before = set(self.batches)
         query = self.start(**(trigger or {"availableNow": True}))
         if "availableNow" in trigger or not trigger:
@@ -120,7 +120,7 @@ class Run:
         return [row for number in sorted(self.batches) for row in self.batches[number]]
 
     def operator(self, name: str = "streamJoin") -> dict[str, Any]:
-        """The last report of the (first) operator of this name."""
+        """The last report of the first operator of this name."""
         return self.operators(name)[-1]
 
     def operators(self, name: str = "streamJoin") -> list[dict[str, Any]]:
@@ -138,7 +138,7 @@ class Run:
 
 
 def planned_at(run: Run, minutes: int) -> list[tuple[Any, ...]]:
-    """Take in what has landed as a batch that was planned then, and has run again."""
+    """Run landed rows as a batch that was planned at this time, by running it again."""
     (number,) = run.step()
     offsets = run.checkpoint / "offsets" / str(number)
     version, planned, *sources = offsets.read_text().splitlines()
@@ -153,7 +153,7 @@ def planned_at(run: Run, minutes: int) -> list[tuple[Any, ...]]:
 
 
 def clocks(batches: dict[int, list[tuple[Any, ...]]]) -> list[tuple[str, ...]]:
-    """Give the rows of all batches as text, sorted, with times as those of a clock."""
+    """The rows of all batches as sorted text, with times as HH:MM."""
     return sorted(
         tuple(v.strftime("%H:%M") if hasattr(v, "strftime") else str(v) for v in row)
         for rows in batches.values()
