@@ -37,7 +37,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cluster]
         yield OfProcesses(processes, kafka)
 
 
-def test_pipeline_on_a_cluster_equals_the_batch_join(
+def test_distinct_pipeline_rows_on_a_cluster_equal_the_batch_join(
     cluster: Cluster, spark: SparkSession, pytestconfig: pytest.Config
 ) -> None:
     topics = Topics(cluster.broker, "on-a-cluster-")

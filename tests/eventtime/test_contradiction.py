@@ -38,7 +38,7 @@ def test_contradictory_bounds_emit_at_once_and_buffer_nothing(
 @pytest.mark.parametrize(
     "on", [NEVER.replace("o.id = d.id AND ", ""), f"{WITHIN_THE_HOUR} AND 1 > 2"]
 )
-def test_contradictory_bounds_without_equality_replicate_no_row(
+def test_join_that_never_matches_replicates_no_row(
     shop: Shop, capsys: pytest.CaptureFixture[str], on: str
 ) -> None:
     result = stream_join(shop.ordered(), shop.delivered(), on, "full")

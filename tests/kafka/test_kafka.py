@@ -60,7 +60,7 @@ def late_rows(query: StreamingQuery) -> int:
     )
 
 
-def test_pipeline_to_a_topic_is_exact_across_restarts(
+def test_distinct_rows_of_a_topic_equal_the_batch_join_across_restarts(
     spark: SparkSession, topics: Topics, tmp_path: Path
 ) -> None:
     waves = Waves(topics, seed=1, hours=3)

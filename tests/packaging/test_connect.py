@@ -89,8 +89,8 @@ def test_connect_supports_pending_and_doctor(seen: dict[str, Any]) -> None:
 
 
 @pytest.mark.thorough
-def test_marked_tests_pass_on_connect() -> None:
-    """One of the marked files; `pytest --connect` runs all of them."""
+def test_same_batch_tests_pass_on_connect() -> None:
+    """One of the files marked ``connect``; `pytest --connect` runs all of them."""
     some = ROOT / "tests" / "eventtime" / "test_same_batch.py"
     printed = run([sys.executable, "-m", "pytest", "-q", "--connect", str(some)])
     assert " passed" in printed
