@@ -923,11 +923,11 @@ def test_filter_above_with_a_scalar_subquery_drops_single_images(
         "o.id", "o.amount", "c.name", "_change_type"
     ).createOrReplaceTempView("changes_by_a_table")
     spark.createDataFrame([(0,), (1,)], "n INT").createOrReplaceTempView("limits_by_a_table")
-    asked = spark.sql(
+    query = spark.sql(
         "SELECT id, amount, _change_type FROM changes_by_a_table "
         "WHERE amount > (SELECT max(n) FROM limits_by_a_table)"
     )
-    run = Run(asked, tmp_path / "checkpoint")
+    run = Run(query, tmp_path / "checkpoint")
     orders.land(*(change("", id=n, customer=1, amount=n, seq=1) for n in (1, 2)))
     assert kinds(*run.step().values()) == {(2, 2, "insert")}
     orders.land(*(change("", id=n, customer=1, amount=3 - n, seq=2) for n in (1, 2)))
@@ -942,8 +942,8 @@ def test_rows_that_fail_a_pushed_filter_are_not_stored(spark: SparkSession, tmp_
     def joined(where: str, name: str) -> Run:
         changes = left.stream().fromChangelog().alias("l")
         both = changes.streamJoin(right.stream().fromChangelog().alias("r"), "l.id = r.id")
-        asked = both.where(where).selectExpr("l.id", "l.v", "r.v AS w", "_change_type AS kind")
-        return Run(asked, tmp_path / name)
+        query = both.where(where).selectExpr("l.id", "l.v", "r.v AS w", "_change_type AS kind")
+        return Run(query, tmp_path / name)
 
     left.land(*(change("insert", id=n, v=v) for n in range(4) for v in (0, 1, 1)))
     right.land(*(change("insert", id=n, v=n) for n in range(4)))

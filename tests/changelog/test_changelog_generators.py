@@ -131,6 +131,6 @@ def test_generator_above_changes_is_refused_with_advice(
         with pytest.raises(AnalysisException) as error:
             make().writeStream.outputMode("update").format("noop").start()
         assert error.value.getCondition() == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", name
-        told = str(error.value)
-        assert ("UNPIVOT" if name == "UNPIVOT" else "the generator explode(") in told, name
-        assert "Write this operator below the declaration" in told, name
+        message = str(error.value)
+        assert ("UNPIVOT" if name == "UNPIVOT" else "the generator explode(") in message, name
+        assert "Write this operator below the declaration" in message, name

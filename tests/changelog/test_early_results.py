@@ -145,8 +145,8 @@ def test_invalid_early_joins_are_refused(spark: SparkSession, tmp_path: Path) ->
     not_early = refusal(orders, WITHIN_THE_HOUR, emit="final", mode="changelog")
     assert "this join corrects its results later" in not_early
     below = early(Shop(spark, tmp_path / "below"), "semi")
-    said = refusal(below, WITHIN_THE_HOUR, "inner", emit="final")
-    assert "the output of a join with emit => 'early'" in said
+    message = refusal(below, WITHIN_THE_HOUR, "inner", emit="final")
+    assert "the output of a join with emit => 'early'" in message
 
 
 def test_sql_hint_emits_early_results(spark: SparkSession, tmp_path: Path) -> None:

@@ -54,8 +54,8 @@ def test_distinct_pipeline_rows_on_a_cluster_equal_the_batch_join(
 
 
 def test_compose_feed_sends_messages_and_notebook_starts(composition: Composition) -> None:
-    said = composition.run("feed", "/feed.py", "--bootstrap", "kafka:19092", "--orders", "100")
-    assert "75 messages to the topic deliveries" in said
+    output = composition.run("feed", "/feed.py", "--bootstrap", "kafka:19092", "--orders", "100")
+    assert "75 messages to the topic deliveries" in output
     topics = Topics(composition.broker, "")
     assert [len(topics.values(topic)) for topic in SCHEMAS] == [100, 75, 10]
     assert "started" in composition.notebook()

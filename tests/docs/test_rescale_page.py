@@ -15,10 +15,10 @@ PAGE = "docs/how-to/rescale.md"
 
 
 def test_rescale_page_continues_the_query_with_64_partitions(shop: Shop, tmp_path: Path) -> None:
-    came: dict[int, list[tuple[Any, ...]]] = {}
+    emitted: dict[int, list[tuple[Any, ...]]] = {}
 
     def write(batch: DataFrame, number: int) -> None:
-        came[number] = [tuple(row) for row in batch.collect()]
+        emitted[number] = [tuple(row) for row in batch.collect()]
 
     run = shop.run(shop.joined().result, "orders")
     shop.order((1, "10:00"), (2, "10:10"))
@@ -41,4 +41,4 @@ def test_rescale_page_continues_the_query_with_64_partitions(shop: Shop, tmp_pat
         assert names["query"].lastProgress["stateOperators"][0]["numShufflePartitions"] == 64
     finally:
         names["query"].stop()
-    assert {batch: ids(rows) for batch, rows in came.items()} == {2: [(1, 1)]}
+    assert {batch: ids(rows) for batch, rows in emitted.items()} == {2: [(1, 1)]}

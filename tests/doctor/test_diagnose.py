@@ -78,7 +78,7 @@ Identifier: [id = 1]
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (PYTHON, "RuntimeError: sink is down since noon (An exception was raised by the Python "),
         (
@@ -91,16 +91,16 @@ Identifier: [id = 1]
         ("Traceback (most recent call last):\n  File x\n", "Traceback (most recent call last):"),
     ],
 )
-def test_headline_shows_the_innermost_cause_of_an_error(error: str, said: str) -> None:
+def test_headline_shows_the_innermost_cause_of_an_error(error: str, message: str) -> None:
     seen = diagnose(Known(error=error)).headline
-    assert seen.headline.startswith(f"The query has ended with an error: {said}")
+    assert seen.headline.startswith(f"The query has ended with an error: {message}")
     assert "Streaming Query" not in seen.headline
 
 
 def test_stored_rows_are_counted_from_the_last_report() -> None:
     """On Spark Connect, the checkpoint folder of a query that has ended is unknown."""
-    said = str(diagnose(Known(progress=reports([report(0, bufferedRowsLeft=2, joinedRows=1)]))))
-    assert "Nothing is wrong: 2 rows of all joins are stored by its last report. " in said
+    text = str(diagnose(Known(progress=reports([report(0, bufferedRowsLeft=2, joinedRows=1)]))))
+    assert "Nothing is wrong: 2 rows of all joins are stored by its last report. " in text
 
 
 def test_silent_sources_yield_no_input() -> None:
@@ -235,15 +235,15 @@ def test_numeric_watermark_is_not_compared_with_the_clock() -> None:
 
 
 def test_key_sample_suggests_the_normalizing_function() -> None:
-    def said(left: list[Any], right: list[Any]) -> str:
+    def advice(left: list[Any], right: list[Any]) -> str:
         sample = {"left": [{"id": v} for v in left], "right": [{"id": v} for v in right]}
         return agreement({"keys": ["id = id: STRING"]}, sample).text
 
-    assert "after trim(key) 1 of 1 agree" in said(["a", "b"], [" a"])
-    assert "after lower(key) 2 of 2 agree" in said(["A", "B"], ["a", "b", "c"])
-    assert "after ltrim('0', key) 1 of 2 agree" in said(["007", "008"], [7, 9])
-    assert said(["x"], ["y"]).endswith("left.id 'x', right.id 'y'.")
-    assert said(["x", "y"], ["y"]) == ""
+    assert "after trim(key) 1 of 1 agree" in advice(["a", "b"], [" a"])
+    assert "after lower(key) 2 of 2 agree" in advice(["A", "B"], ["a", "b", "c"])
+    assert "after ltrim('0', key) 1 of 2 agree" in advice(["007", "008"], [7, 9])
+    assert advice(["x"], ["y"]).endswith("left.id 'x', right.id 'y'.")
+    assert advice(["x", "y"], ["y"]) == ""
 
 
 def test_inputs_and_times_use_aliases_of_the_query() -> None:
@@ -265,9 +265,9 @@ def test_buffered_rows_use_display_names_of_the_query() -> None:
         Waiting(0, "left", "right.dt", 3, "11:00", "10:38"),
         Waiting(1, "held", "t", 2, "12:00", None),
     ]
-    said = str(diagnose(Known([report(0)], [described], waiting=lambda: waiting)))
-    assert "3 rows of o wait, the first until d.dt passes 11:00 (it is at 10:38)" in said
-    assert "2 rows of the order wait, the first until t passes 12:00" in said
+    text = str(diagnose(Known([report(0)], [described], waiting=lambda: waiting)))
+    assert "3 rows of o wait, the first until d.dt passes 11:00 (it is at 10:38)" in text
+    assert "2 rows of the order wait, the first until t passes 12:00" in text
 
 
 def test_formatting_of_times_and_durations() -> None:
@@ -303,23 +303,23 @@ def test_lag_advice_for_99_9_percent_and_for_all_rows() -> None:
     assert [(a.column, a.most, a.all, a.now, a.rows) for a in seen.lags] == [
         ("d.dt", 40_000, 180_000, 60_000, 1000)
     ]
-    said = (
+    sentence = (
         "lag of d.dt: 40 seconds would have accepted 99.9 %, 3 minutes all of 1000 rows; "
         "now 1 minute"
     )
-    assert said in str(seen)
-    assert said in seen._repr_html_()
+    assert sentence in str(seen)
+    assert sentence in seen._repr_html_()
 
 
 def test_lag_advice_shows_one_lag_if_both_are_equal() -> None:
-    said = "lag of d.dt: 5 seconds would have accepted all of 1000 rows; now 1 minute"
-    assert said in str(kept_by(5_000, 5_000))
+    sentence = "lag of d.dt: 5 seconds would have accepted all of 1000 rows; now 1 minute"
+    assert sentence in str(kept_by(5_000, 5_000))
 
 
 def test_advised_lag_is_rounded_up() -> None:
     """Rounded up to two units: a shorter lag would not have accepted all rows."""
-    said = "41 seconds would have accepted 99.9 %, 5 hours 33 minutes all of"
-    assert said in str(kept_by(40_500, 19_940_000))
+    sentence = "41 seconds would have accepted 99.9 %, 5 hours 33 minutes all of"
+    assert sentence in str(kept_by(40_500, 19_940_000))
     assert "0.5 seconds would have accepted 99.9 %, 1 day 3 hours all of" in str(
         kept_by(500, 86_400_000 + 2 * 3_600_000 + 1)
     )

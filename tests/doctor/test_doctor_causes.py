@@ -124,10 +124,10 @@ def test_few_lost_rows_are_mentioned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("late", "said"), [(2, "0.3 %"), (5, "0.8 %"), (57, "10 %"), (54, "9 %"), (300, "50 %")]
+    ("late", "expected"), [(2, "0.3 %"), (5, "0.8 %"), (57, "10 %"), (54, "9 %"), (300, "50 %")]
 )
-def test_formatting_of_shares(late: int, said: str) -> None:
-    assert share(late, 600) == said
+def test_formatting_of_shares(late: int, expected: str) -> None:
+    assert share(late, 600) == expected
     assert share(0, 600) == "0 %"
     assert share(1, 10**9) == "less than 0.001 %"
 
@@ -171,8 +171,8 @@ def test_some_null_keys_are_mentioned_for_an_inner_join_only() -> None:
     setup.inputs["right"].keys = lambda k: None if k % 4 == 0 else f"A{k}"
     seen = diagnose(known(setup))
     assert codes(seen) == ["HEALTHY"]
-    said = "NULL in a column of the equality (o.id, d.id) excludes 18 of 144 rows."
-    assert said in seen.headline.headline
+    sentence = "NULL in a column of the equality (o.id, d.id) excludes 18 of 144 rows."
+    assert sentence in seen.headline.headline
     # A full join emits rows with a NULL key, so none is excluded.
     setup.how = "FULL OUTER"
     assert "excludes" not in str(diagnose(known(setup)))
@@ -185,9 +185,9 @@ def test_some_null_keys_are_mentioned_for_an_inner_join_only() -> None:
 def test_late_rows_before_the_first_report_are_mentioned() -> None:
     setup = Setup(Random(0), batches=6)
     setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k == 14 else t)
-    told = known(setup)
-    assert "LATE_ROWS" in codes(diagnose(told))
-    seen = diagnose(replace(told, progress=told.progress[3:]))
+    facts = known(setup)
+    assert "LATE_ROWS" in codes(diagnose(facts))
+    seen = diagnose(replace(facts, progress=facts.progress[3:]))
     assert codes(seen) == ["HEALTHY"]
     assert re.search(
         r"Before these reports a row arrived \d+ minutes .* behind in d\.dt, more than the "
@@ -202,7 +202,7 @@ def test_late_rows_after_an_idle_timeout_advise_a_longer_timeout() -> None:
     given = Setup(Random(0), batches=5)
     given.inputs["right"].silent = lambda batch: batch in (2, 3)
     given.inputs["right"].times.append(lambda k, time: time - 3_600_000 if k >= 48 else time)
-    told = known(given)
+    facts = known(given)
     moved = [
         {
             **report,
@@ -217,33 +217,33 @@ def test_late_rows_after_an_idle_timeout_advise_a_longer_timeout() -> None:
                 for operator in report["stateOperators"]
             ],
         }
-        for report in told.progress
+        for report in facts.progress
     ]
-    (join,) = told.planned.joins
+    (join,) = facts.planned.joins
     line = "watermark of dt: the latest dt seen - 1 minute; after 5 minutes without a row, that of"
     idle = replace(join, node=replace(join.node, lines=[*join.node.lines, line]))
-    seen = diagnose(replace(told, progress=moved, plan=lambda: Plan((idle,)))).headline
+    seen = diagnose(replace(facts, progress=moved, plan=lambda: Plan((idle,)))).headline
     assert seen.code in ("LATE_ROWS", "MOSTLY_LATE")
     assert seen.cause.startswith("d had no row for 5 minutes, its idle_timeout. ")
     assert seen.write.startswith('imposeOrder("dt", ..., idle_timeout=...) with a timeout longer')
-    without = diagnose(replace(told, progress=moved)).headline
+    without = diagnose(replace(facts, progress=moved)).headline
     assert "idle_timeout" not in without.cause
 
 
 def test_rows_dropped_by_a_spark_operator_are_reported() -> None:
-    told = known(Setup(Random(0), rows=100))
+    facts = known(Setup(Random(0), rows=100))
     below = {"operatorName": "dedupe", "customMetrics": {}, "numRowsDroppedByWatermark": 0}
-    lossy = [{**r, "stateOperators": [*r["stateOperators"], {**below}]} for r in told.progress]
-    assert str(diagnose(replace(told, progress=lossy))).startswith("Nothing is wrong: ")
+    lossy = [{**r, "stateOperators": [*r["stateOperators"], {**below}]} for r in facts.progress]
+    assert str(diagnose(replace(facts, progress=lossy))).startswith("Nothing is wrong: ")
     lossy[2]["stateOperators"][-1]["numRowsDroppedByWatermark"] = 6
-    seen = diagnose(replace(told, progress=lossy))
+    seen = diagnose(replace(facts, progress=lossy))
     assert codes(seen) == ["HEALTHY"]
     assert seen.headline.headline.startswith(
         "Few rows are lost (0.5 % of the rows for dedupe, late). The doctor found no other "
         "problem: "
     )
     lossy[3]["stateOperators"][-1]["numRowsDroppedByWatermark"] = 60
-    (found,) = diagnose(replace(told, progress=lossy)).findings
+    (found,) = diagnose(replace(facts, progress=lossy)).findings
     assert found.headline == "66 of 1200 rows are late for dedupe below the join, and dropped: 6 %."
 
 
@@ -304,8 +304,8 @@ def test_fault_seen_in_reports_alone_is_never_called_healthy(name: str) -> None:
     assert set(codes(seen)) <= FAULTS[name].codes | {"NOT_SEEN", "HEALTHY"}, seen
     if name not in ("long lag", "filter", "aggregation"):
         assert "Nothing is wrong" not in str(seen), seen
-    told = ("late", "idle", "null times", "ahead", "failed", "backlog", "nothing", "order")
-    if any(word in name for word in told):
+    reported = ("late", "idle", "null times", "ahead", "failed", "backlog", "nothing", "order")
+    if any(word in name for word in reported):
         assert set(codes(seen)) <= FAULTS[name].codes, seen
     if name == "contradiction":
         assert codes(seen) == ["NOT_SEEN"]
@@ -324,11 +324,11 @@ def test_numeric_times_in_another_unit_are_reported(name: str) -> None:
 
 def test_condition_that_converts_units_suppresses_other_unit() -> None:
     """A condition with `o.ot * 1000` expects times that differ by that factor."""
-    told = known(draw(("too small left", "spelt keys"), 0, number=True))
+    facts = known(draw(("too small left", "spelt keys"), 0, number=True))
     multiple = [{"later": "d.dt", "earlier": "(o.ot * 1000)", "slack": 0}]
-    knows = [{**described, "bounds": multiple} for described in told.described]
-    assert codes(diagnose(told))[0] == "OTHER_UNIT"
-    assert "OTHER_UNIT" not in codes(diagnose(replace(told, described=knows)))
+    knows = [{**described, "bounds": multiple} for described in facts.described]
+    assert codes(diagnose(facts))[0] == "OTHER_UNIT"
+    assert "OTHER_UNIT" not in codes(diagnose(replace(facts, described=knows)))
 
 
 def test_wrong_times_enter_no_advice_or_estimate() -> None:

@@ -200,11 +200,11 @@ def test_explain_modes_show_lags_as_text(shop: Shop, capsys: pytest.CaptureFixtu
     for mode in ("simple", "extended", "formatted"):
         capsys.readouterr()
         joined.explain(mode=mode)
-        said = capsys.readouterr().out
-        assert "watermark of order_time: the latest order_time seen - 1 minute" in said
-        assert ("ImposeOrder latest order_time - 1 minute" in said) == (mode != "formatted")
-        assert "(unknown)" not in said
-        assert str(2**63 - 1) not in said
+        plan = capsys.readouterr().out
+        assert "watermark of order_time: the latest order_time seen - 1 minute" in plan
+        assert ("ImposeOrder latest order_time - 1 minute" in plan) == (mode != "formatted")
+        assert "(unknown)" not in plan
+        assert str(2**63 - 1) not in plan
 
 
 def test_running_query_keeps_column_names_in_explain_and_ui(
@@ -224,10 +224,10 @@ def test_running_query_keeps_column_names_in_explain_and_ui(
     query.processAllAvailable()
     capsys.readouterr()
     query.explain()
-    said = capsys.readouterr().out
+    plan = capsys.readouterr().out
     query.stop()
-    assert line in said
-    assert "condition (o.id = d.id): equality" in said
+    assert line in plan
+    assert "condition (o.id = d.id): equality" in plan
     store: Any = shop.session._jsparkSession.sharedState().statusStore()
     executions = store.executionsList()
     nodes = [

@@ -414,13 +414,13 @@ def test_pending_pushes_down_filters_and_columns(shop: Shop, spark: SparkSession
 
 def test_unknown_data_source_options_are_refused(shop: Shop, spark: SparkSession) -> None:
     reader = spark.read.format("streamjoin-pending")
-    for options, said in (
+    for options, message in (
         ({"path": "x", "side": "both"}, "it must be left or right"),
         ({"path": "x", "batch": "last"}, "a whole number"),
         ({"path": "x", "batch_id": "1"}, "one of path, query, side, operator, batch"),
         ({}, "the folder of a checkpoint"),
     ):
-        with pytest.raises(AnalysisException, match=said) as failed:
+        with pytest.raises(AnalysisException, match=message) as failed:
             reader.options(**options).load()
         assert failed.value.getCondition() == "STREAM_JOIN_STATE.INVALID_OPTION"
         reader = spark.read.format("streamjoin-pending")

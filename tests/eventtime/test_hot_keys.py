@@ -92,8 +92,8 @@ def test_spread_hot_key_leaves_results_unchanged(
     assert run.metrics()["hotKeys"] == 1
     files = sorted((run.checkpoint / "state/0/_hotKeys").glob("[0-9]*"))
     assert len(files) == 1
-    said = run_batches(run, shop, range(BATCHES // 2, BATCHES), capsys)
-    assert "rows of one key spread by buckets of" in said
+    plan = run_batches(run, shop, range(BATCHES // 2, BATCHES), capsys)
+    assert "rows of one key spread by buckets of" in plan
     assert sorted((run.checkpoint / "state/0/_hotKeys").glob("[0-9]*")) == files
     orders = [row for batch in range(BATCHES) for row in arrivals(batch, 0)]
     deliveries = [row for batch in range(BATCHES) for row in arrivals(batch, 3)]

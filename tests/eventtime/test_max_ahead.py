@@ -248,20 +248,20 @@ def test_sql_impose_order_accepts_max_ahead_and_ahead(shop: Shop, spark: SparkSe
 
 @pytest.mark.connect
 @pytest.mark.parametrize(
-    ("ahead", "said"),
+    ("ahead", "expected"),
     [
         ("reject", "does not advance it, and its row is dropped"),
         ("keep", "does not advance it"),
     ],
 )
 def test_explain_states_max_ahead(
-    shop: Shop, capsys: pytest.CaptureFixture[str], ahead: str, said: str
+    shop: Shop, capsys: pytest.CaptureFixture[str], ahead: str, expected: str
 ) -> None:
     left = shop.ordered("1 minute", max_ahead="5 minutes", ahead=ahead)
     text = explained(left.streamJoin(shop.delivered(), WITHIN_THE_HOUR), capsys)
     assert text.splitlines()[:2] == [
         "watermark of order_time: the latest order_time seen - 1 minute; a time more than "
-        f"5 minutes ahead of its batch {said}",
+        f"5 minutes ahead of its batch {expected}",
         "watermark of delivery_time: the latest delivery_time seen",
     ]
 

@@ -91,10 +91,10 @@ def test_every_join_type_is_replaced(
     shop.deliver((1, "10:40"), (9, "10:50"), (8, "12:10"))
     # The first batch emits all of them, as soon as the watermarks allow it.
     rows = run.step()[0]
-    came: list[object] = (
+    emitted: list[object] = (
         sorted(row[0] for row in rows) if how in ("semi", "anti") else list(ids(rows))
     )
-    assert came == sorted(expected, key=str)
+    assert emitted == sorted(expected, key=str)
     assert run.operator()["operatorName"] == "streamJoin"
 
 

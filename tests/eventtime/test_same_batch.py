@@ -43,10 +43,10 @@ def test_rows_of_an_idle_input_are_evicted_by_the_other_watermark(shop: Shop) ->
     theirs.step()
     for hour in range(11, 16):
         shop.order((hour, f"{hour}:00"))
-        came = ours.step()
+        output = ours.step()
         theirs.step()
         # The watermark of orders is 11:00: no order can match an earlier delivery any more.
-        assert met(came) == ([(None, 7), (None, 8)] if hour == 11 else [])
+        assert met(output) == ([(None, 7), (None, 8)] if hour == 11 else [])
         assert ours.metrics()["bufferedRowsRight"] == 0
     # The watermark of deliveries is 10:31: a delivery can still match every order from 9:31 on.
     assert ours.metrics()["bufferedRowsLeft"] == ours.operator()["numRowsTotal"] == 6

@@ -129,8 +129,8 @@ def test_queries_of_the_design_document(market: Market) -> None:
     ]
     # The trade at 10:12 stays buffered until the watermark of orders passes 10:12.
     market.order(("10:13", 97, "BOUND", 0))
-    came = shown(row for rows in outer.step().values() for row in rows)
-    assert ("10:12:00", None, None, None, "ORCL", 1, 10) in came
+    output = shown(row for rows in outer.step().values() for row in rows)
+    assert ("10:12:00", None, None, None, "ORCL", 1, 10) in output
     assert [row for row in shown(outer.rows()) if row[2] != "BOUND" and row[4] != "BOUND"] == [
         ("10:00:00", 0, "IBM", 110, None, None, None),
         ("10:00:00", 1, "ORCL", 100, "ORCL", 1, 30),

@@ -60,19 +60,19 @@ class Job:
     def runs(self) -> bool:
         return self._process.poll() is None
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         return self.log.read_text(errors="replace")
 
     def in_conflict(self) -> bool:
-        said = self.said()
-        return any(conflict in said for conflict in CONFLICTS)
+        log = self.log_text()
+        return any(conflict in log for conflict in CONFLICTS)
 
     def wait_for(self, what: str, happened: Callable[[], bool]) -> None:
         try:
             wait_for(what, happened, self.runs)
         except TimeoutError as error:
             raise TimeoutError(
-                f"{error}; the end of the job's log:\n{self.said()[-4000:]}"
+                f"{error}; the end of the job's log:\n{self.log_text()[-4000:]}"
             ) from None
 
     def wait_for_batches(self, log: str, count: int) -> None:
@@ -89,12 +89,12 @@ class Job:
         """Let it process all landed files and end; return its last progress."""
         (self.folder / "complete").touch()
         done = self._process.wait(SILENT_FOR_S)
-        assert done == 0, self.said()[-4000:]
+        assert done == 0, self.log_text()[-4000:]
         progress: dict[str, Any] = json.loads((self.folder / "progress.json").read_text())
         return progress
 
     def lost_tasks(self) -> int:
-        return self.said().count("Lost task 0.0 in stage")
+        return self.log_text().count("Lost task 0.0 in stage")
 
     def __enter__(self) -> Job:
         return self

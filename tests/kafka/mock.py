@@ -45,7 +45,7 @@ class MockBroker(Address):
         size = ctypes.c_size_t(1)
         self._call("mock_push_request_errors_array", None, self._cluster, request, size, errors)
 
-    def came(self, request: int) -> int:
+    def received(self, request: int) -> int:
         """The number of such requests, answered or not."""
         count = ctypes.c_size_t()
         each: Any = self._call(
@@ -63,7 +63,7 @@ class MockBroker(Address):
 
     def await_came(self, request: int, count: int) -> None:
         deadline = time.monotonic() + WITHIN_S
-        while self.came(request) < count:
+        while self.received(request) < count:
             assert time.monotonic() < deadline, "no such request arrived"
             time.sleep(0.01)
 

@@ -61,22 +61,22 @@ def test_reader_removes_duplicates_of_a_killed_query(
         process = start(number)
         deadline = time.monotonic() + LONGEST_S
         while planned not in batches(tmp_path, "offsets"):
-            assert process.poll() is None, said(number)
+            assert process.poll() is None, log_text(number)
             assert time.monotonic() < deadline
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
-    def said(number: int) -> str:
+    def log_text(number: int) -> str:
         return (tmp_path / f"{number}.log").read_text(errors="replace")[-3000:]
 
     killed(0, 3)
-    assert start(1).wait(LONGEST_S) == 0, said(1)
+    assert start(1).wait(LONGEST_S) == 0, log_text(1)
     # as if it had been killed after sending the last batch and before committing it
     done = max(batches(tmp_path, "commits"))
     for name in (f"{done}", f".{done}.crc"):
         (tmp_path / "checkpoint" / "commits" / name).unlink(missing_ok=True)
-    assert start(2).wait(LONGEST_S) == 0, said(2)
+    assert start(2).wait(LONGEST_S) == 0, log_text(2)
     sent = [message for message in topics.values("out") if message["id"] >= 0]
     read = list(without_repetitions(sent))
     assert len(sent) > len(read)

@@ -72,22 +72,22 @@ def test_every_metric_of_dashboard_and_alerts_is_exported(exported: list[str]) -
 def test_series_are_distinguished_by_labels(exported: list[str]) -> None:
     """Computed series have no name: two series that differ only by name are an error."""
     for text in (*of_the_dashboard(), of_the_alerts()):
-        _, *asked = NAMES.split(text)
-        for pattern, labels in zip(asked[::2], asked[1::2], strict=True):
+        _, *parts = NAMES.split(text)
+        for pattern, labels in zip(parts[::2], parts[1::2], strict=True):
             series = [name for name in exported if re.fullmatch(pattern, name)]
-            told = {
+            label_sets = {
                 tuple(m and m[1] for m in (re.fullmatch(p, name) for p in LABELS.findall(labels)))
                 for name in series
             }
-            assert len(told) == len(series), pattern
+            assert len(label_sets) == len(series), pattern
 
 
 def test_dashboard_variable_lists_the_queries(exported: list[str]) -> None:
     (query,) = (v for v in dashboard()["templating"]["list"] if v["name"] == "query")
     # Grafana interprets the argument of metrics(...) as a name pattern, not as a selector.
-    asked = re.fullmatch(r"metrics\((.+)\)", query["query"]["query"])
-    assert asked is not None
-    names = [name for name in exported if re.search(asked[1], name)]
+    selector = re.fullmatch(r"metrics\((.+)\)", query["query"]["query"])
+    assert selector is not None
+    names = [name for name in exported if re.search(selector[1], name)]
     assert [re.findall(query["regex"].strip("/"), name) for name in names] == [["orders"]]
 
 

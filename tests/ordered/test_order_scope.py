@@ -18,11 +18,11 @@ from tests.streams import Landing
 
 
 def explained(df: DataFrame) -> str:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         # Spark does not recognize an unanalyzed SQL query as a streaming query.
         df.select("*").explain()
-    return said.getvalue()
+    return output.getvalue()
 
 
 def minutes(n: int) -> str:
@@ -127,17 +127,17 @@ def test_hint_and_sort_by_set_the_partition_scope(
     shop.ordered().createOrReplaceTempView("scoped_orders")
     shop.delivered().createOrReplaceTempView("scoped_deliveries")
     joins = f"scoped_orders AS o JOIN scoped_deliveries AS d ON {WITHIN_THE_HOUR}"
-    said = "the order holds within each partition"
+    sentence = "the order holds within each partition"
     hint = "/*+ STREAM_JOIN(order_scope => 'partition') */"
     for query in (
         f"SELECT {hint} o.id FROM {joins} ORDER BY o.order_time",
         f"SELECT o.id FROM {joins} SORT BY o.order_time",
         "SELECT id FROM scoped_orders DISTRIBUTE BY id SORT BY order_time",
     ):
-        assert said in explained(spark.sql(query)), query
+        assert sentence in explained(spark.sql(query)), query
     hinted = shop.ordered().hint("stream_join", "order_scope=partition")
     joined = hinted.join(shop.delivered(), F.expr(WITHIN_THE_HOUR))
-    assert said in explained(joined.orderBy("order_time"))
+    assert sentence in explained(joined.orderBy("order_time"))
     last = stream_join(
         shop.ordered(),
         shop.delivered(),
@@ -146,9 +146,9 @@ def test_hint_and_sort_by_set_the_partition_scope(
         order_by="o.order_time",
         order_scope="partition",
     )
-    assert said in explained(last)
+    assert sentence in explained(last)
     # The first ten rows are those of the whole query.
-    assert said not in explained(joined.orderBy("order_time").limit(10))
+    assert sentence not in explained(joined.orderBy("order_time").limit(10))
 
 
 def test_partition_scope_without_an_order_is_refused(shop: Shop) -> None:

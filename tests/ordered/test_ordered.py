@@ -87,16 +87,16 @@ def test_secondary_sort_keys_wait_for_all_rows_of_a_time(
 
 def test_rows_of_one_time_have_a_deterministic_order(spark: SparkSession, tmp_path: Path) -> None:
     rows = [{"n": n, "k": k, "v": v} for n in (1, 2) for k, v in [(3, "a"), (1, "c"), (1, "b")]]
-    came = []
+    outputs = []
     for number, landing in enumerate((rows, rows[::-1])):
         source = events(spark, tmp_path / str(number), "n BIGINT, k INT, v STRING")
         run = Run(impose_order(source.stream(), "n", 1).orderBy("n"), source.folder / "../c")
         source.land(*landing)
         source.land({"n": 9, "k": 0, "v": ""})
         run.step()
-        came.append(run.rows())
-    assert [row[0] for row in came[0]] == [1, 1, 1, 2, 2, 2]
-    assert came[0] == came[1]
+        outputs.append(run.rows())
+    assert [row[0] for row in outputs[0]] == [1, 1, 1, 2, 2, 2]
+    assert outputs[0] == outputs[1]
 
 
 @pytest.mark.parametrize(("kind", "end"), [("TINYINT", 127), ("SMALLINT", 32767)])
@@ -219,9 +219,9 @@ def test_sql_order_by_and_its_explain(
     )
     capsys.readouterr()
     ordered.select("*").explain()
-    said = capsys.readouterr().out
-    assert "StreamOrder" in said
-    assert "each row is buffered until the watermark of t has passed it" in said
+    plan = capsys.readouterr().out
+    assert "StreamOrder" in plan
+    assert "each row is buffered until the watermark of t has passed it" in plan
     run = shop.run(ordered)
     shop.order((1, "10:10"), (2, "10:00"), (3, "10:00"), (4, "10:05"))
     assert [row[0] for row in run.step()[0]] == [3, 2]
@@ -261,10 +261,10 @@ def test_unsupported_orders_are_refused(spark: SparkSession, shop: Shop, tmp_pat
     cases.append(
         (lambda: changes.orderBy("order_time"), "the table into which the changes are merged")
     )
-    for df, said in cases:
+    for df, message in cases:
         error = refused(df)
         assert error.getCondition() == "STREAM_JOIN.UNSUPPORTED_ORDER", error
-        assert said in str(error)
+        assert message in str(error)
 
     def in_update_mode() -> None:
         orders.orderBy("order_time").writeStream.format("memory").queryName("u").outputMode(

@@ -192,10 +192,10 @@ def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, A
     running = streamjoin.doctor(out)
     out.stop()
     ended = streamjoin.doctor(out)
-    asked = streamjoin.pending(checkpoint).groupBy("side").count().orderBy("side")
+    counts = streamjoin.pending(checkpoint).groupBy("side").count().orderBy("side")
     sql = f"SELECT count(*) FROM `streamjoin-pending`.`{checkpoint}` WHERE side = 'left'"
     return {
-        "by_folder": [list(row) for row in asked.collect()],
+        "by_folder": [list(row) for row in counts.collect()],
         "by_query": sorted(row.id for row in by_query),
         "sql": spark.sql(sql).collect()[0][0],
         "doctor": [str(each) for each in (running, ended, streamjoin.doctor(checkpoint))],

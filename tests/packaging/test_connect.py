@@ -63,13 +63,13 @@ def test_connect_declares_joins_and_writes_changelogs(seen: dict[str, Any]) -> N
     assert changes["debezium"] == [*row, "_commit_version", "_change_type"]
     assert changes["by_column"] == [*row, "_change_type"]
     assert "STREAM_JOIN.INVALID_CHANGELOG" in changes["refused"]
-    told = ["_change_type", "_commit_version", "_commit_timestamp"]
-    assert changes["columns"] == ["call", "id", *row, *told]
+    change_columns = ["_change_type", "_commit_version", "_commit_timestamp"]
+    assert changes["columns"] == ["call", "id", *row, *change_columns]
     assert changes["by_view"] == changes["columns"]
     assert changes["aliases"] == list("abcdefghi")
     assert changes["merged"] == "[(7, 'Ada', 'insert', 0)]"
-    assert changes["natural"] == [*row, *told]
-    assert (changes["using"], changes["exists"]) == (["id"], [*row, told[0]])
+    assert changes["natural"] == [*row, *change_columns]
+    assert (changes["using"], changes["exists"]) == (["id"], [*row, change_columns[0]])
 
 
 def test_connect_supports_pending_and_doctor(seen: dict[str, Any]) -> None:
@@ -118,10 +118,10 @@ class Server:
     version = "4.2.0"
 
     def __init__(self, spark: SparkSession, query: str) -> None:
-        self.spark, self.query, self.asked = spark, query, 0
+        self.spark, self.query, self.calls = spark, query, 0
 
     def sql(self, query: str) -> object:
-        self.asked += 1
+        self.calls += 1
         return self.spark.sql(query.replace("streamjoin_version()", self.query))
 
 
@@ -131,7 +131,7 @@ def test_server_jar_is_checked_once_and_missing_or_other_jars_refused(
     good = Server(spark, "streamjoin_version()")
     for _ in range(2):
         _connect.check(good)  # type: ignore[arg-type]
-    assert good.asked == 1
+    assert good.calls == 1
     with pytest.raises(streamjoin.SetupError, match="was started without the streamjoin jar"):
         _connect.check(Server(spark, "not_there()"))  # type: ignore[arg-type]
     with pytest.raises(streamjoin.SetupError, match=r"jar 0\.0\.1, but the Python package"):

@@ -43,8 +43,8 @@ def test_tests_use_the_installed_package() -> None:
 
 
 def test_pyspark_is_an_optional_dependency() -> None:
-    asked = metadata.requires("pyspark-streamjoin")
-    assert asked == ["pyspark<4.4,>=4.0.1; extra == 'spark'"]
+    requirements = metadata.requires("pyspark-streamjoin")
+    assert requirements == ["pyspark<4.4,>=4.0.1; extra == 'spark'"]
 
 
 @pytest.mark.parametrize("archive", [False, True])

@@ -59,33 +59,33 @@ def test_complete_release_has_no_problems(built: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "was", "is_now", "said"),
+    ("file", "old", "new", "message"),
     [
         ("version.sbt", '1.2.3"', '1.2.3-SNAPSHOT"', "no version of a release"),
         ("CHANGELOG.md", "## 1.2.3", "## Unreleased", "not with the changes of 1.2.3"),
     ],
 )
 def test_snapshot_version_or_missing_changelog_is_reported(
-    built: Path, file: str, was: str, is_now: str, said: str
+    built: Path, file: str, old: str, new: str, message: str
 ) -> None:
     found = (built / file).read_text()
-    (built / file).write_text(found.replace(was, is_now))
-    assert said in next(release.problems(built))
+    (built / file).write_text(found.replace(old, new))
+    assert message in next(release.problems(built))
 
 
 @pytest.mark.parametrize(
-    ("was", "is_now", "said"),
+    ("old", "new", "message"),
     [
         ("<scm><url>https://example.org</url>", "<scm>", "the POM has no scm/url"),
         ("<version>1.2.3", "<version>1.2.4", "the POM is of another version"),
         ("<scope>provided</scope>", "", "that users would get: spark-sql_2.13"),
     ],
 )
-def test_invalid_pom_is_reported(built: Path, was: str, is_now: str, said: str) -> None:
+def test_invalid_pom_is_reported(built: Path, old: str, new: str, message: str) -> None:
     [pom] = release.artifacts(built, ARTIFACT).glob("*.pom")
-    pom.write_text(POM.replace(was, is_now))
+    pom.write_text(POM.replace(old, new))
     [problem] = release.problems(built)
-    assert said in problem
+    assert message in problem
 
 
 def test_different_jars_in_wheel_and_maven_are_reported(built: Path) -> None:

@@ -53,10 +53,14 @@ def of_rows_that_change(changes: DataFrame, messages: DataFrame) -> DataFrame:
 def inspected(query: StreamingQuery, checkpoint: Path) -> list[str]:
     rows: DataFrame = streamjoin.pending(checkpoint, "left", operator=1, batch_id=7)
     rows.show()
-    said = streamjoin.doctor(query)
+    diagnosis = streamjoin.doctor(query)
     streamjoin.watch(query, timeout=60)
-    headline: str = said.headline.headline
-    return [headline, *(f"{f.code}: {f.write}" for f in said.findings), *map(str, said.lags)]
+    headline: str = diagnosis.headline.headline
+    return [
+        headline,
+        *(f"{f.code}: {f.write}" for f in diagnosis.findings),
+        *map(str, diagnosis.lags),
+    ]
 
 
 def misspelled_values(left: DataFrame, right: DataFrame) -> None:

@@ -439,5 +439,5 @@ class TestIntervalJoinPrograms:
                 for number, order_id, second in [(7, 3, 15), (11, 7, 16), (13, 10, 16)]
             ],
         )
-        came = run.step()
-        assert in_order([row for rows in came.values() for row in rows]) == in_order(after)
+        output = run.step()
+        assert in_order([row for rows in output.values() for row in rows]) == in_order(after)

@@ -234,11 +234,11 @@ def test_applied_changes_equal_the_join_of_the_tables(
     table: Counter[Any] = Counter()
     for changes, rows in found:
         of_statement = [(tuple(row), kind) for who, *row, kind in changes if who == name]
-        came = Counter(row for row, kind in of_statement if kind in ADDED)
-        went = Counter(row for row, kind in of_statement if kind not in ADDED)
-        assert not came & went, "a batch inserts and deletes the same row"
-        table.update(came)
-        table.subtract(went)
+        inserted = Counter(row for row, kind in of_statement if kind in ADDED)
+        deleted = Counter(row for row, kind in of_statement if kind not in ADDED)
+        assert not inserted & deleted, "a batch inserts and deletes the same row"
+        table.update(inserted)
+        table.subtract(deleted)
         table = Counter({row: n for row, n in table.items() if n})
         assert table == Counter(tuple(row) for who, *row in rows if who == name)
     assert table, "no rows to compare"

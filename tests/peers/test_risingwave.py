@@ -44,7 +44,7 @@ def kept(run: Run, batch: int) -> dict[str, list[int]]:
     return {side: sorted(ids) for side, ids in found.items()}
 
 
-def came(run: Run) -> list[list[Row]]:
+def emitted(run: Run) -> list[list[Row]]:
     return [in_order(rows) for _, rows in sorted(run.batches.items())]
 
 
@@ -62,7 +62,7 @@ def test_one_inequality_requires_a_retention(spark: SparkSession, tmp_path: Path
         joined(streams, "inner", on)
     assert refused.value.getCondition() == "STREAM_JOIN.UNBOUNDED_STATE"
     run = joined(streams, "inner", on, retention="1 day")
-    assert came(run) == [[], [(1, 10, 1, 5)], [], [(2, 30, 2, 25)], [], [(3, 50, 3, 45)]]
+    assert emitted(run) == [[], [(1, 10, 1, 5)], [], [(2, 30, 2, 25)], [], [(3, 50, 3, 45)]]
     assert kept(run, 1) == {"left": [1], "right": [1]}
     assert kept(run, 2) == {"left": [1, 2], "right": [1]}
     assert kept(run, 3) == {"left": [2], "right": [1, 2]}
@@ -87,7 +87,7 @@ def test_left_join_with_between_evicts_at_watermarks(spark: SparkSession, tmp_pa
     run = joined(
         streams, "left", "a.id = b.id AND a.ts BETWEEN b.ts AND b.ts + INTERVAL '10' SECOND"
     )
-    assert came(run) == [
+    assert emitted(run) == [
         [],
         [(1, 8, 1, 5)],
         [],  # RisingWave already shows (2, NULL)
@@ -119,7 +119,7 @@ def test_left_join_on_equal_times_evicts_at_watermarks(spark: SparkSession, tmp_
         ("b", 400, 20),
     )
     run = joined(streams, "left", "a.ts = b.ts")
-    assert came(run) == [
+    assert emitted(run) == [
         [],
         [(1, 0, 100, 0)],
         [],

@@ -28,9 +28,9 @@ def check(progress: Mapping[str, Any], after: After) -> None:
         raise WrongResultError(f"batch {number} has {len(reports)} of our joins, not 2")
     metrics = [report["customMetrics"] for report in reports]
     for topic, (join, side) in LATE.items():
-        said, late = metrics[join][f"lateRows{side}"], after.late.get(topic, 0)
-        if said != late:
-            raise WrongResultError(f"batch {number}: {late} of {topic} are late, not {said}")
+        reported, late = metrics[join][f"lateRows{side}"], after.late.get(topic, 0)
+        if reported != late:
+            raise WrongResultError(f"batch {number}: {late} of {topic} are late, not {reported}")
         watermark = metrics[join].get(f"watermark.{TIMES[topic]}")
         expected = _millis(after.watermarks.get(topic))
         if watermark != expected:
@@ -47,7 +47,7 @@ def check(progress: Mapping[str, Any], after: After) -> None:
         )
 
 
-def said(progress: Mapping[str, Any]) -> str:
+def progress_text(progress: Mapping[str, Any]) -> str:
     """One line of metrics, for debugging a failure."""
     counts = [
         {name: count for name, count in join["customMetrics"].items() if count}

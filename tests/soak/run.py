@@ -10,7 +10,7 @@ from typing import Any
 from examples.kafka_pipeline import SCHEMAS
 from tests.kafka.broker import Broker
 from tests.kafka.orders import Message
-from tests.soak.checks import check, joins, said
+from tests.soak.checks import check, joins, progress_text
 from tests.soak.feed import Feed
 from tests.soak.oracle import After, Batch, Oracle, WrongResultError
 from tests.soak.outcome import OrdersOutcome
@@ -181,8 +181,8 @@ class Soak:
             time.sleep(0.05)
             self._read_reports()
         report = self._reports.get(batch.number)
-        told = said(report) if report else "nothing"
-        return f"it took {took} and gave {len(batch.given)} rows; the query says: {told}"
+        progress = progress_text(report) if report else "nothing"
+        return f"it took {took} and gave {len(batch.given)} rows; the query says: {progress}"
 
     def _check(self, report: Mapping[str, Any], after: After) -> None:
         check(report, after)

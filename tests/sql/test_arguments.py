@@ -90,7 +90,7 @@ def test_how_of_wrong_type_is_refused(rows: DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"how": "outter"}, "`how`.*'left_anti', .*it is 'outter'. Perhaps write 'outer'"),
         ({"how": "LEFT OUTER"}, "Perhaps write 'left_outer'"),
@@ -107,9 +107,9 @@ def test_how_of_wrong_type_is_refused(rows: DataFrame) -> None:
     ],
 )
 def test_unknown_option_value_is_refused_with_a_suggestion(
-    rows: DataFrame, given: dict[str, Any], said: str
+    rows: DataFrame, given: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(PySparkValueError, match=said) as refused:
+    with pytest.raises(PySparkValueError, match=message) as refused:
         streamjoin.stream_join(rows, rows, ["id"], **given)
     assert refused.value.getCondition() == "VALUE_NOT_ALLOWED"
 
@@ -138,15 +138,15 @@ def test_retention_of_wrong_type_is_refused(rows: DataFrame, retention: object) 
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("order", "message"),
     [
         (1, "str, Column, list of str or Column, or None, got int"),
         (["id", 1], "got list of str and int"),
         (("id", None), "got tuple of str and NoneType"),
     ],
 )
-def test_order_by_of_wrong_type_is_refused(rows: DataFrame, order: Any, said: str) -> None:
-    with pytest.raises(PySparkTypeError, match=said):
+def test_order_by_of_wrong_type_is_refused(rows: DataFrame, order: Any, message: str) -> None:
+    with pytest.raises(PySparkTypeError, match=message):
         streamjoin.stream_join(rows, rows, ["id"], order_by=order)
 
 

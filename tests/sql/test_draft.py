@@ -51,7 +51,7 @@ def ordered(stream: str, lag: int) -> str:
 Pairs = list[tuple[int | None, int | None]]
 
 
-def came(run: Run) -> Pairs:
+def emitted_ids(run: Run) -> Pairs:
     """The rows that this step emits, in seconds."""
     rows = [row for rows in run.step().values() for row in rows]
     pairs = [(a and a.second, b and b.second) for a, b in rows]
@@ -107,11 +107,11 @@ def test_zero_lag_accepts_rows_equal_to_the_watermark(streams: Streams) -> None:
     run = streams.join(ordered("S1", 0), ordered("S2", 0), "INNER")
     streams.s1(1)
     streams.s2(1)
-    assert came(run) == [(1, 1)]
+    assert emitted_ids(run) == [(1, 1)]
     streams.s1(1)
-    assert came(run) == [(1, 1)]
+    assert emitted_ids(run) == [(1, 1)]
     streams.s1(0)
-    assert came(run) == []
+    assert emitted_ids(run) == []
     assert run.operator()["customMetrics"]["lateRowsLeft"] == 1
 
 
@@ -124,24 +124,24 @@ def test_events_of_tables_3_and_4_in_a_full_join(streams: Streams) -> None:
     run = streams.join(ordered("S1", 1), ordered("S2", 1))
     streams.s1(1)
     streams.s2(1)
-    assert came(run) == [(1, 1)]
+    assert emitted_ids(run) == [(1, 1)]
     # Events 3 advance both watermarks to 2. The draft clears both buffers there. Here s1(1) is
     # joined and stays buffered, because it can still match an s2(2).
     streams.s1(3)
     streams.s2(3)
-    assert came(run) == [(3, 3)]
+    assert emitted_ids(run) == [(3, 3)]
     streams.s2(4)
-    assert came(run) == [(3, 4)]
+    assert emitted_ids(run) == [(3, 4)]
     # s2_wm(6). The draft pads s2(7) at s2_wm(8), a watermark of its own input. Here the other input
     # decides: the watermark of s1 is 2, so an s1(6) can still arrive.
     streams.s2(7)
-    assert came(run) == []
+    assert emitted_ids(run) == []
     streams.s2(9)
-    assert came(run) == []
+    assert emitted_ids(run) == []
     assert run.operator()["customMetrics"]["bufferedRowsRight"] >= 2
     # s1_wm(8): s2(7) can no longer match. s1(9) matches s2(9).
     streams.s1(9)
-    assert came(run) == [(9, 9), (None, 7)]
+    assert emitted_ids(run) == [(9, 9), (None, 7)]
 
 
 def test_two_second_bound_keeps_a_pair_that_the_draft_loses(streams: Streams) -> None:
@@ -149,7 +149,7 @@ def test_two_second_bound_keeps_a_pair_that_the_draft_loses(streams: Streams) ->
     run = streams.join(ordered("S1", 1), ordered("S2", 1), within=2)
     streams.s1(1)
     streams.s2(1)
-    assert came(run) == [(1, 1)]
+    assert emitted_ids(run) == [(1, 1)]
     streams.s1(3)
     streams.s2(3)
-    assert came(run) == [(1, 3), (3, 3)]
+    assert emitted_ids(run) == [(1, 3), (3, 3)]

@@ -107,12 +107,12 @@ def test_dataframe_hint_with_using_columns(shop: Shop, how: str) -> None:
 
 def test_hinted_self_join_emits_late_rows_of_both_sides(shop: Shop) -> None:
     orders = shop.ordered(LAG)
-    asked = orders.hint("stream_join", "late=emit", "retention=1 hour")
-    joined = asked.join(orders, orders["id"] == orders["id"])
+    with_hint = orders.hint("stream_join", "late=emit", "retention=1 hour")
+    joined = with_hint.join(orders, orders["id"] == orders["id"])
     assert joined.columns == ["id", "order_time", "id", "order_time", "late"]
     run = fed(shop, joined)
     assert late(run) == [(3, None), (None, 3)]
-    assert asked.join(orders, "id").columns == ["id", "order_time", "order_time", "late"]
+    assert with_hint.join(orders, "id").columns == ["id", "order_time", "order_time", "late"]
 
 
 def test_late_emit_requires_the_bounds_in_on(views: Shop) -> None:
@@ -158,7 +158,7 @@ def test_hint_on_a_batch_join(views: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hint", "said"),
+    ("hint", "message"),
     [
         ("STREAM_JOIN(lat => 'emit')", "there is no option lat"),
         ("STREAM_JOIN(late => 'emti')", "late is 'drop' or 'emit', not 'emti'"),
@@ -169,8 +169,8 @@ def test_hint_on_a_batch_join(views: Shop) -> None:
         ("STREAM_JOIN, STREAM_JOIN", "two STREAM_JOIN hints"),
     ],
 )
-def test_invalid_hint_option_is_refused(views: Shop, hint: str, said: str) -> None:
-    with pytest.raises(AnalysisException, match=said) as refused:
+def test_invalid_hint_option_is_refused(views: Shop, hint: str, message: str) -> None:
+    with pytest.raises(AnalysisException, match=message) as refused:
         views.session.sql(sql(hint, f"ON {WITHIN_THE_HOUR}"))
     assert refused.value.getCondition() == "STREAM_JOIN.INVALID_OPTION"
     assert "late ('drop' or 'emit'), retention" in str(refused.value)
@@ -209,10 +209,10 @@ def test_impose_order_hint_sets_lag_and_max_ahead(shop: Shop) -> None:
     ordered = orders.hint("impose_order", "order_time", LAG, "max_ahead=1 hour").alias("o")
     run = fed(shop, ordered.join(shop.delivered(LAG), F.expr(WITHIN_THE_HOUR)))
     assert run.total("lateRowsLeft") == 1
-    for options, said in (
+    for options, message in (
         ([], "name of the column"),
         (["order_time"], "name of the column"),
         (["order_time", LAG, "idle=1 hour"], "no option idle"),
     ):
-        with pytest.raises(AnalysisException, match=said):
+        with pytest.raises(AnalysisException, match=message):
             orders.hint("impose_order", *options)

@@ -260,9 +260,9 @@ def test_sql_functions_are_listed_with_parseable_examples(spark: SparkSession) -
     assert "impose_order(TABLE(t), DESCRIPTOR(c), lag" in "".join(row[0] for row in described)
     for name in ("impose_order", "from_changelog", "from_upserts", "from_debezium"):
         extended = spark.sql(f"DESCRIBE FUNCTION EXTENDED {name}").collect()
-        said = "".join(row[0] for row in extended)
-        assert "Arguments:\n      * " in said
-        (example,) = re.findall(rf"> (SELECT \* FROM {name}\(.*\));", said)
+        usage = "".join(row[0] for row in extended)
+        assert "Arguments:\n      * " in usage
+        (example,) = re.findall(rf"> (SELECT \* FROM {name}\(.*\));", usage)
         # The parser accepts the example; only its tables are missing.
         with pytest.raises(PySparkException) as refused:
             spark.newSession().sql(example)
@@ -270,14 +270,14 @@ def test_sql_functions_are_listed_with_parseable_examples(spark: SparkSession) -
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("place", "message"),
     [
         ("nowhere", "no such folder. Give the checkpointLocation"),
         ("empty", "no checkpoint, but other files"),
         ("checkpoint/state", "Give the checkpointLocation of the query, which is file:"),
     ],
 )
-def test_folder_without_a_checkpoint_is_refused(shop: Shop, place: str, said: str) -> None:
+def test_folder_without_a_checkpoint_is_refused(shop: Shop, place: str, message: str) -> None:
     (shop.folder / "empty").mkdir()
     (shop.folder / "checkpoint" / "state").mkdir(parents=True)
     (shop.folder / "checkpoint" / "metadata").touch()
@@ -285,7 +285,7 @@ def test_folder_without_a_checkpoint_is_refused(shop: Shop, place: str, said: st
         with pytest.raises(PySparkException) as refused:
             look(str(shop.folder / place))
         assert refused.value.getCondition() == "STREAM_JOIN_STATE.NOT_FOUND"
-        assert said in str(refused.value)
+        assert message in str(refused.value)
 
 
 def test_deduplication_within_watermark_above_a_join_of_file_sources(shop: Shop) -> None:
@@ -315,6 +315,6 @@ def test_doctor_explains_a_checkpoint_of_another_join_operator(
     query = sparks.start(availableNow=True)
     with pytest.raises(PySparkException):
         query.awaitTermination()
-    said = streamjoin.doctor(query).headline
-    assert said.code == "FAILED"
-    assert "spark.sql.streamJoin.replaceBuiltin" in said.write
+    headline = streamjoin.doctor(query).headline
+    assert headline.code == "FAILED"
+    assert "spark.sql.streamJoin.replaceBuiltin" in headline.write

@@ -84,7 +84,7 @@ def test_every_spelling_has_the_same_bounds(
 ) -> None:
     found = {}
     for way, query in spellings(bounds).items():
-        said = explained(session.sql(query).select("*"), capsys)
-        found[way] = sorted(line for line in said.splitlines() if line.startswith("a row of"))
+        plan = explained(session.sql(query).select("*"), capsys)
+        found[way] = sorted(line for line in plan.splitlines() if line.startswith("a row of"))
     assert len(found["ON"]) == 2
     assert found == dict.fromkeys(found, found["ON"])

@@ -215,8 +215,8 @@ def test_full_join_using_the_event_time(shop: Shop, spark: SparkSession) -> None
     )
     shop.order((1, "10:00"), (2, "10:00"), (3, "10:00:01"))
     shop.deliver((1, "10:00"), (4, "10:00"), (3, "10:00:01"))
-    came = run.step()
-    assert sorted(row[0] for rows in came.values() for row in rows) == [1, 2, 3, 4]
+    output = run.step()
+    assert sorted(row[0] for rows in output.values() for row in rows) == [1, 2, 3, 4]
 
 
 def test_impose_order_on_a_table_is_a_no_op(spark: SparkSession) -> None:

@@ -30,8 +30,8 @@ class Oracle:
 
 
 def _reject_canceling_changes(batch: int, changes: Sequence[Change]) -> None:
-    came = {tuple(row) for *row, kind in changes if kind not in REMOVALS}
-    both = [row for *row, kind in changes if kind in REMOVALS and tuple(row) in came]
+    inserted = {tuple(row) for *row, kind in changes if kind not in REMOVALS}
+    both = [row for *row, kind in changes if kind in REMOVALS and tuple(row) in inserted]
     if both:
         raise WrongResultError(f"batch {batch}: {both[:3]} was taken back and given")
 

@@ -38,21 +38,21 @@ class Tracked:
         value = F.col("value")
         key, version = value % KEYS, F.floor(value / KEYS)
         phase = self._phase(key, version)
-        came = _change("insert", self._image(key, version))
-        went = _change("delete", self._image(key, version - 1))
+        insert = _change("insert", self._image(key, version))
+        delete = _change("delete", self._image(key, version - 1))
         changed = F.array(
             _change("update_preimage", self._image(key, version - 1)),
             _change("update_postimage", self._image(key, version)),
         )
         first = version == 0
-        nothing = F.filter(F.array(came), lambda _: F.lit(False))
-        told = (
+        nothing = F.filter(F.array(insert), lambda _: F.lit(False))
+        changes = (
             F.when(first & (phase == VERSIONS - 1), nothing)
-            .when(first | (phase == 0), F.array(came))
-            .when(phase == VERSIONS - 1, F.array(went))
+            .when(first | (phase == 0), F.array(insert))
+            .when(phase == VERSIONS - 1, F.array(delete))
             .otherwise(changed)
         )
-        each = numbers.select(F.explode(told).alias("change"), value.alias("seq"))
+        each = numbers.select(F.explode(changes).alias("change"), value.alias("seq"))
         return each.select("change.row.*", "change._change_type", "seq")
 
     def table(self, end: int) -> dict[int, Row]:
