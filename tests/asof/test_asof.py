@@ -27,7 +27,7 @@ def market(spark: SparkSession, tmp_path: Path) -> Market:
 
 @pytest.mark.connect
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_each_trade_with_the_quote_before_it(
+def test_each_trade_joins_the_latest_earlier_quote(
     spark: SparkSession, market: Market, state_format: str
 ) -> None:
     joined = market.trades().streamJoin(market.quotes(), TEN_MINUTES, "left_asof")
@@ -66,7 +66,7 @@ def test_each_trade_with_the_quote_before_it(
 
 
 @pytest.mark.connect
-def test_the_same_in_sql_and_the_last_three(market: Market) -> None:
+def test_sql_asof_join_with_one_and_three_latest_rows(market: Market) -> None:
     market.views()
     one, three = (
         market.run(
@@ -87,7 +87,7 @@ def test_the_same_in_sql_and_the_last_three(market: Market) -> None:
 
 
 @pytest.mark.connect
-def test_strictly_before_by_names_and_without_a_key(market: Market) -> None:
+def test_asof_join_strictly_before_using_columns_and_without_key(market: Market) -> None:
     trades, quotes = market.trades(), market.quotes()
     market.trade("A 10:05", "A 10:10")
     market.quote("A 10:04", "A 10:05", "B 10:05", "B 10:09", "A 10:10")
@@ -114,7 +114,7 @@ def test_strictly_before_by_names_and_without_a_key(market: Market) -> None:
 
 
 @pytest.mark.connect
-def test_what_else_is_asked_chooses_no_earlier_row(market: Market) -> None:
+def test_additional_condition_does_not_select_an_earlier_row(market: Market) -> None:
     joined = market.trades().streamJoin(
         market.quotes(), "q.sym = t.sym AND q.n < 100 AND t.n < 100", "left_asof"
     )
@@ -130,7 +130,7 @@ def test_what_else_is_asked_chooses_no_earlier_row(market: Market) -> None:
 
 @pytest.mark.connect
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-def test_random_streams_give_what_the_tables_give(
+def test_random_asof_join_equals_the_batch_query(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:
     seed = random.Random(11)
@@ -184,7 +184,7 @@ def test_random_streams_give_what_the_tables_give(
         ("SMALLINT", 0, list(range(6))),
     ],
 )
-def test_times_of_every_type(
+def test_asof_join_on_event_times_of_every_type(
     spark: SparkSession, tmp_path: Path, kind: str, lag: str | int, times: list[Any]
 ) -> None:
     sides = {name: Landing(spark, tmp_path / name, f"t {kind}, n INT") for name in ("l", "r")}
@@ -198,7 +198,7 @@ def test_times_of_every_type(
 
 
 @pytest.mark.connect
-def test_the_result_joins_again(market: Market, spark: SparkSession) -> None:
+def test_asof_join_result_in_an_interval_join(market: Market, spark: SparkSession) -> None:
     schema = "at TIMESTAMP, sym STRING"
     orders = Landing(spark, market.folder / "orders", schema)
     quoted = market.trades().streamJoin(market.quotes(), TEN_MINUTES, "asof")
@@ -221,7 +221,7 @@ def test_the_result_joins_again(market: Market, spark: SparkSession) -> None:
 
 
 @pytest.mark.connect
-def test_windows_above_it(market: Market) -> None:
+def test_window_aggregation_above_an_asof_join(market: Market) -> None:
     market.views()
     joined = "FROM trades t JOIN quotes OVER (ROWS 1 PRECEDING) q ON q.sym = t.sym"
 
@@ -243,7 +243,7 @@ def test_windows_above_it(market: Market) -> None:
 
 
 @pytest.mark.connect
-def test_quotes_that_fall_silent_hold_nothing_back(market: Market) -> None:
+def test_idle_build_side_releases_probe_rows_after_its_timeout(market: Market) -> None:
     quotes = impose_order(
         market.quote_landing.stream(), "time", "0 seconds", idle_timeout="1 second"
     )
@@ -272,7 +272,7 @@ def test_quotes_that_fall_silent_hold_nothing_back(market: Market) -> None:
     assert run.total("lateRowsRight") == 1
 
 
-def test_silent_inputs_of_an_as_of_join_do_not_go_with_the_join_above(
+def test_idle_asof_inputs_do_not_follow_the_upper_join_watermark(
     spark: SparkSession, market: Market
 ) -> None:
     def ordered(landing: Landing, name: str, idle_timeout: str | None = None) -> DataFrame:
@@ -302,7 +302,7 @@ def test_silent_inputs_of_an_as_of_join_do_not_go_with_the_join_above(
 
 
 @pytest.mark.connect
-def test_late_rows_of_either_side_as_data(market: Market) -> None:
+def test_asof_join_emits_late_rows_of_both_sides(market: Market) -> None:
     trades, quotes = market.trades(), market.quotes()
     joined = trades.streamJoin(quotes, TEN_MINUTES, "left_asof", late="emit")
     assert joined.columns == ["time", "sym", "n", "time", "sym", "n", "late"]
@@ -324,7 +324,9 @@ def test_late_rows_of_either_side_as_data(market: Market) -> None:
     assert by_name.columns == ["sym", "time", "n", "time", "late"]
 
 
-def test_what_waits_and_what_it_says(market: Market, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_and_pending_of_an_asof_join(
+    market: Market, capsys: pytest.CaptureFixture[str]
+) -> None:
     joined = market.trades().streamJoin(market.quotes(), TEN_MINUTES, "left_asof")
     capsys.readouterr()
     joined.explain()
@@ -347,7 +349,7 @@ def test_what_waits_and_what_it_says(market: Market, capsys: pytest.CaptureFixtu
     ]
 
 
-def test_what_cannot_be_joined_as_of(market: Market, spark: SparkSession) -> None:
+def test_invalid_asof_joins_are_refused(market: Market, spark: SparkSession) -> None:
     trades, quotes = market.trades(), market.quotes()
     market.views()
     last = "quotes OVER (ROWS 1 PRECEDING) AS q"

@@ -47,7 +47,7 @@ def exchange(spark: SparkSession, tmp_path: Path) -> Exchange:
         "AND q.time >= t.time - INTERVAL '1' HOUR",
     ],
 )
-def test_an_asof_join_of_streams(market: Market, joined: str) -> None:
+def test_sql_spellings_of_an_asof_join(market: Market, joined: str) -> None:
     result = market.spark.sql(f"SELECT * FROM {joined}")
     assert result.columns == ["time", "sym", "n", "time", "sym", "n"]
     run = market.run(result.select("t.sym", "t.time", "q.time"))
@@ -58,7 +58,7 @@ def test_an_asof_join_of_streams(market: Market, joined: str) -> None:
 
 
 @pytest.mark.connect
-def test_strictly_before_and_at_a_distance(market: Market) -> None:
+def test_match_condition_strictly_before_and_at_a_distance(market: Market) -> None:
     market.quote("A 10:01", "A 10:04", "Z 10:09")
     market.trade("A 10:04", "A 10:05", "Z 10:09")
     found = {
@@ -75,7 +75,7 @@ def test_strictly_before_and_at_a_distance(market: Market) -> None:
 
 
 @pytest.mark.connect
-def test_using_and_no_key(market: Market) -> None:
+def test_sql_asof_join_using_columns_and_without_key(market: Market) -> None:
     market.quote("A 10:01", "B 10:03", "Z 10:09")
     market.trade("A 10:04", "Z 10:09")
     by_name = market.spark.sql(
@@ -112,7 +112,7 @@ def test_the_version_of_a_changelog(exchange: Exchange) -> None:
 
 
 @pytest.mark.connect
-def test_for_system_time_as_of_a_column_without_the_name_of_its_input(
+def test_system_time_as_of_accepts_an_unqualified_column(
     market: Market, exchange: Exchange
 ) -> None:
     orders = exchange.orders().withColumnRenamed("time", "order_time")

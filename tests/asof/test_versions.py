@@ -34,7 +34,7 @@ def state_format(spark: SparkSession, request: pytest.FixtureRequest) -> Iterato
 
 @pytest.mark.connect
 @pytest.mark.usefixtures("state_format")
-def test_a_version_is_valid_until_the_next_one_or_its_delete(exchange: Exchange) -> None:
+def test_version_is_valid_until_the_next_version_or_delete(exchange: Exchange) -> None:
     run = exchange.shown()
     exchange.change("+EUR 10:01 1.10", "+USD 10:00 1.00")
     exchange.order("EUR 10:00", "EUR 10:01", "EUR 10:02")
@@ -61,7 +61,7 @@ def test_a_version_is_valid_until_the_next_one_or_its_delete(exchange: Exchange)
 
 
 @pytest.mark.connect
-def test_columns_and_upserts(exchange: Exchange, spark: SparkSession) -> None:
+def test_versions_from_upserts_and_output_columns(exchange: Exchange, spark: SparkSession) -> None:
     rates = impose_order(
         from_upserts(
             exchange.rate_landing.stream(), "currency", "n", deletes=F.col("rate").isNull()
@@ -83,7 +83,7 @@ def test_columns_and_upserts(exchange: Exchange, spark: SparkSession) -> None:
 
 
 @pytest.mark.connect
-def test_the_same_in_sql(exchange: Exchange, spark: SparkSession) -> None:
+def test_sql_spellings_of_a_versions_join(exchange: Exchange, spark: SparkSession) -> None:
     exchange.orders().createOrReplaceTempView("versioned_orders")
     exchange.rates().createOrReplaceTempView("versioned_rates")
     exchange.rate_landing.stream().createOrReplaceTempView("rate_changes")
@@ -113,7 +113,7 @@ def test_the_same_in_sql(exchange: Exchange, spark: SparkSession) -> None:
 
 
 @pytest.mark.connect
-def test_ties_and_nulls(exchange: Exchange) -> None:
+def test_sequence_breaks_ties_and_null_keys_or_times_never_match(exchange: Exchange) -> None:
     run = exchange.shown()
     exchange.change(
         # of one time the sequence decides, whatever the order of arrival
@@ -141,7 +141,7 @@ def test_ties_and_nulls(exchange: Exchange) -> None:
     assert run.metrics()["nullTimeRowsRight"] == 1
 
 
-def test_an_update_may_move_the_time_of_a_version(exchange: Exchange) -> None:
+def test_update_can_move_the_time_of_a_version(exchange: Exchange) -> None:
     run = exchange.shown()
     # to 10:05: the row of 10:02 is a version until then; and of B to 10:01, before it
     exchange.change("+A 10:02 1 1", "<A 10:02 1 2", ">A 10:05 2 2")
@@ -156,7 +156,7 @@ def test_an_update_may_move_the_time_of_a_version(exchange: Exchange) -> None:
 
 
 @pytest.mark.connect
-def test_late_changes_and_orders_come_out_as_data(exchange: Exchange) -> None:
+def test_late_changes_and_orders_are_emitted(exchange: Exchange) -> None:
     joined = exchange.orders().streamJoin(exchange.rates(), KEY, "asof", late="emit")
     assert joined.columns[-1] == "late"
     columns = ["o.currency", "o.time", "r.currency", "r.time", "rate"]
@@ -177,7 +177,7 @@ def test_late_changes_and_orders_come_out_as_data(exchange: Exchange) -> None:
 
 
 @pytest.mark.connect
-def test_the_last_version_ends_by_its_age(exchange: Exchange, capsys: Any) -> None:
+def test_latest_version_expires_by_age(exchange: Exchange, capsys: Any) -> None:
     by_ttl = exchange.shown(state_ttl={"right": "5 minutes"})
     condition = f"{KEY} AND r.time >= o.time - INTERVAL '5' MINUTE AND r.rate > 1"
     by_condition = exchange.orders().streamJoin(exchange.rates(), condition, "left_asof")
@@ -204,7 +204,7 @@ def test_the_last_version_ends_by_its_age(exchange: Exchange, capsys: Any) -> No
     assert "maximum age of the last version" in said
 
 
-def test_debezium_by_the_time_of_the_change(exchange: Exchange, spark: SparkSession) -> None:
+def test_debezium_versions_by_change_time(exchange: Exchange, spark: SparkSession) -> None:
     row = "STRUCT<currency: STRING, rate: DOUBLE>"
     landing = Landing(
         spark,
@@ -250,7 +250,7 @@ def test_debezium_by_the_time_of_the_change(exchange: Exchange, spark: SparkSess
     ]
 
 
-def test_a_key_that_is_part_of_the_equality(exchange: Exchange) -> None:
+def test_changelog_key_as_part_of_the_equality(exchange: Exchange) -> None:
     """A version that moves to another value of a column beside the key ends the one before."""
     condition = f"{KEY} AND o.currency = substr(r._commit_version, 1, 3)"
     changes = exchange.changes().withColumn("_commit_version", F.expr("concat(currency, rate)"))
@@ -301,7 +301,7 @@ def random_changes(seed: random.Random) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("how", ["asof", "left_asof"])
 @pytest.mark.usefixtures("state_format")
-def test_random_changelogs_against_plain_python(
+def test_random_versions_join_equals_a_python_oracle(
     spark: SparkSession, tmp_path: Path, how: str
 ) -> None:
     """Updates, deletes, ties, late changes, versions out of order within and across batches."""
@@ -352,7 +352,7 @@ def test_random_changelogs_against_plain_python(
     assert run.total("lateRowsRight") == late[1] - preimages > 0
 
 
-def test_what_goes_on_above_a_join_of_versions(exchange: Exchange) -> None:
+def test_window_aggregation_above_a_versions_join(exchange: Exchange) -> None:
     joined = exchange.orders().streamJoin(exchange.rates(), KEY, "asof")
     counted = joined.groupBy(F.window("o.time", "10 minutes")).agg(F.sum("rate"))
     run = exchange.run(counted.select("window.start", "sum(rate)"))
@@ -362,7 +362,9 @@ def test_what_goes_on_above_a_join_of_versions(exchange: Exchange) -> None:
     assert clocks(run.batches) == [("10:00", "2.0"), ("10:10", "2.0")]
 
 
-def test_orders_of_one_key_and_time_have_no_sequence(spark: SparkSession, tmp_path: Path) -> None:
+def test_probe_rows_of_one_key_and_time_need_no_sequence(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """An order has another column where a change has its sequence: no number of 20 digits."""
     order_landing = Landing(
         spark, tmp_path / "orders", "time TIMESTAMP, currency STRING, id BIGINT, price DOUBLE"
@@ -392,7 +394,7 @@ def test_orders_of_one_key_and_time_have_no_sequence(spark: SparkSession, tmp_pa
     ]
 
 
-def test_a_union_of_joins_of_versions_below_a_changelog_join(exchange: Exchange) -> None:
+def test_union_of_versions_joins_below_a_changelog_join(exchange: Exchange) -> None:
     """Their rows are final: nothing below them is brought to the latest version of each key."""
     parts = [
         exchange.orders().streamJoin(exchange.rates(), KEY, "left_asof").select("o.*", "rate")
@@ -410,7 +412,7 @@ def test_a_union_of_joins_of_versions_below_a_changelog_join(exchange: Exchange)
     assert found == sorted(2 * [("10:02", 1.1, "Euro", "insert"), ("10:05", 1.2, "Euro", "insert")])
 
 
-def test_two_conversions_by_one_changelog(exchange: Exchange) -> None:
+def test_two_versions_joins_with_one_changelog(exchange: Exchange) -> None:
     """The second one restores a sequence that the first one has emitted."""
     rates = exchange.rates()
     first = exchange.orders().streamJoin(rates, KEY, "asof")
@@ -426,7 +428,7 @@ def test_two_conversions_by_one_changelog(exchange: Exchange) -> None:
     assert clocks(run.batches)[0] == ("EUR", "10:02", "1.1", "1.1")
 
 
-def test_another_sequence_is_another_join(exchange: Exchange) -> None:
+def test_changed_sequence_column_is_refused_by_the_checkpoint(exchange: Exchange) -> None:
     exchange.change("+EUR 10:01 1.1")
     exchange.order("EUR 10:01")
     exchange.shown().step()
@@ -435,7 +437,7 @@ def test_another_sequence_is_another_join(exchange: Exchange) -> None:
         exchange.run(other.select("o.currency", "o.time", "r.rate")).step()
 
 
-def test_what_waits_of_versions(exchange: Exchange) -> None:
+def test_pending_lists_buffered_versions(exchange: Exchange) -> None:
     run = exchange.shown()
     exchange.change("+EUR 10:01 1.1", "-EUR 10:04 1.1")
     exchange.order("EUR 10:04")
@@ -448,7 +450,7 @@ def test_what_waits_of_versions(exchange: Exchange) -> None:
     ]
 
 
-def test_what_is_no_join_of_versions(exchange: Exchange) -> None:
+def test_invalid_versions_joins_are_refused(exchange: Exchange) -> None:
     orders, rates = exchange.orders(), exchange.rates()
     orders.createOrReplaceTempView("asked_orders")
     rates.createOrReplaceTempView("asked_rates")

@@ -39,14 +39,16 @@ def test_rows_and_state_are_the_same(
 
 
 @pytest.mark.parametrize("links", LOST, ids=["inner", "left", "anti"])
-def test_chains_that_once_lost_rows(
+def test_chains_of_fixed_bugs_lose_no_rows(
     links: tuple[Link, ...], spark: SparkSession, tmp_path: Path
 ) -> None:
     chain = draw(7, 0).with_links(links)
     assert not problems(chain, spark, tmp_path)
 
 
-def test_exists_of_a_stream_of_the_chain_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+def test_exists_on_a_stream_of_the_chain_continues_after_a_restart(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """Names of columns that Spark numbers anew at each start were a part of the checkpoint."""
     chain = draw(7, 0).with_links((Link(1, 0, "inner", "where", (0, 25)),))
     again = Again(1, negated=False, reach=(3, 4))

@@ -45,7 +45,7 @@ def _features(text: str) -> set[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
         cases = chosen_cases(metafunc.config)
-        if metafunc.function is test_columns_are_those_of_a_batch_join:
+        if metafunc.function is test_stream_has_the_columns_of_the_batch_join:
             cases = [case for case in cases if case.through == "dataframe"][:CASES_FOR_COLUMNS]
         metafunc.parametrize("case", cases, ids=[case.name for case in cases])
 
@@ -125,7 +125,7 @@ def explanation(case: Case, problems: tuple[str, ...], folder: Path) -> str:
     )
 
 
-def test_columns_are_those_of_a_batch_join(case: Case, spark: SparkSession) -> None:
+def test_stream_has_the_columns_of_the_batch_join(case: Case, spark: SparkSession) -> None:
     session = session_of(case, spark)
     inputs = join_inputs(case, MemoryFeed(case, session).inputs, imposed)
     streaming = join_tree(case, case.tree, inputs, stream_join(case))

@@ -10,27 +10,27 @@ MANY = [generate(1, number) for number in range(200)]
 MORE = [*MANY, *(generate(33, number) for number in range(140))]
 
 
-def test_a_seed_and_a_number_give_the_same_case_again() -> None:
+def test_seed_and_number_determine_the_case() -> None:
     assert [generate(1, number) for number in range(20)] == MANY[:20]
     assert generate(2, 0) != MANY[0]
 
 
-def test_four_streams_of_times_that_compare_in_part_have_a_case() -> None:
+def test_four_streams_with_partly_comparable_times_are_generated() -> None:
     """There was no pair left to choose from: the bounds of the joins below were of another type."""
     assert len(generate(20261124, 103).inputs) >= 4
 
 
-def test_a_printed_case_can_be_read() -> None:
+def test_case_survives_a_json_round_trip() -> None:
     assert all(from_json(to_json(case)) == case for case in MANY)
 
 
-def test_six_cases_have_all_join_types() -> None:
+def test_six_consecutive_cases_cover_all_join_types() -> None:
     for start in range(0, 60, 6):
         hows = {next(iter(joins_of(case.tree))).how for case in MANY[start : start + 6]}
         assert hows == set(HOWS)
 
 
-def test_every_feature_is_drawn() -> None:
+def test_every_feature_is_generated() -> None:
     drawn = {feature for case in MANY for feature in case.features}
     assert drawn >= {
         "absolute", "bigint", "bigint_key", "binary_key", "both_sides", "collated_key",
@@ -73,14 +73,14 @@ def test_keys_are_of_the_type_of_their_input() -> None:
                 assert keys <= {None, *KEYS[source.key]}, f"{case.name}, {alias}"
 
 
-def test_no_state_of_sparks_has_collated_keys() -> None:
+def test_no_stateful_spark_operator_has_collated_keys() -> None:
     stateful = {"distinct", "distinct_within", "windows"}
     for case in MORE:
         for each in case.inputs:
             assert not (each.key == "collated" and stateful & set(each.below)), case.name
 
 
-def test_every_input_and_bound_is_in_the_query() -> None:
+def test_query_text_contains_every_input() -> None:
     for case in MANY:
         text = sql_text(case)
         assert all(f"source_{alias}" in text for alias in inputs_of(case.tree))

@@ -19,7 +19,7 @@ from tests.differential.samples import row, two_inputs
 
 
 @pytest.mark.parametrize(("how", "feed"), [("full", "memory"), ("left", "files")])
-def test_spark_itself_passes(
+def test_harness_accepts_spark_join(
     how: How, feed: Literal["memory", "files"], spark: SparkSession, tmp_path: Path
 ) -> None:
     case = builtin.suitable_case(1, how, feed)
@@ -30,7 +30,7 @@ def test_spark_itself_passes(
     assert verdict.input_rows == sum(len(rows) for step in steps for rows in step.values())
 
 
-def test_a_join_that_loses_matches_fails(spark: SparkSession, tmp_path: Path) -> None:
+def test_harness_rejects_a_join_that_loses_matches(spark: SparkSession, tmp_path: Path) -> None:
     def broken(case: Case, session: SparkSession, inputs: Mapping[str, DataFrame]) -> DataFrame:
         return builtin.stream(case, session, inputs).where("b_id <> 'b2'")
 
@@ -57,7 +57,7 @@ def test_a_join_that_loses_matches_fails(spark: SparkSession, tmp_path: Path) ->
         ("inner", "a", ("a", "b")),
     ],
 )
-def test_rows_without_a_time_are_in_no_window(
+def test_inputs_whose_null_times_are_dropped_below_windows(
     how: How, at: str | None, dropped: tuple[str, ...]
 ) -> None:
     case = two_inputs(how)

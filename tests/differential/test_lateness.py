@@ -26,7 +26,7 @@ def test_rows_of_one_batch_do_not_make_each_other_late() -> None:
     assert late(case, [row("x", 10), row("y", 1)], [row("z", 9)]) == {"z"}
 
 
-def test_watermark_never_goes_back_and_skips_batches_without_rows() -> None:
+def test_watermark_never_decreases_and_ignores_empty_batches() -> None:
     case = two_inputs("inner", lags=(1, 0))
     assert late(case, [row("x", 10)], [], [row("late", 2)], [row("z", 8), row("y", 9)]) == {
         "late",
@@ -34,24 +34,24 @@ def test_watermark_never_goes_back_and_skips_batches_without_rows() -> None:
     }
 
 
-def test_null_time_is_never_late_and_moves_no_watermark() -> None:
+def test_null_time_is_never_late_and_advances_no_watermark() -> None:
     case = two_inputs("inner")
     assert late(case, [row("x", None)], [row("y", 1)], [row("z", None)]) == set()
 
 
-def test_any_of_two_columns_makes_late_and_a_late_row_moves_the_other_one() -> None:
+def test_row_late_by_one_column_still_advances_the_other_watermark() -> None:
     case = two_inputs("inner", second_lag=0)
     batches = [row("x", 10, u=10)], [row("y", 9, u=30)], [row("z", 10, u=29), row("w", 10, u=30)]
     assert late(case, *batches) == {"y", "z"}
 
 
-def test_inputs_are_judged_by_their_own_watermarks() -> None:
+def test_lateness_uses_the_watermark_of_the_own_input() -> None:
     case = two_inputs("inner")
     arrivals = judge(case, [{"a": [row("x", 100)], "b": [row("y", 1)]}, {"b": [row("z", 1)]}])
     assert not any(each.late for each in arrivals)
 
 
-def test_lag_of_a_date_may_be_part_of_a_day() -> None:
+def test_lag_of_a_date_can_be_a_fraction_of_a_day() -> None:
     case = two_inputs("inner", kind="date", lags=(3 * DAY_US // 2, 0))
     assert late(case, [row("x", 10)], [row("y", 9), row("z", 8)]) == {"z"}
 
@@ -62,7 +62,7 @@ def united(case: Case, lag: int) -> Case:
     return replace(case, inputs=(*case.inputs, replace(part, times=times)))
 
 
-def test_of_a_union_the_smaller_watermark_counts_once_there_are_both() -> None:
+def test_union_uses_the_lower_watermark_once_both_exist() -> None:
     case = united(two_inputs("inner"), lag=5)
     arrivals = judge(
         case,
@@ -81,7 +81,7 @@ def below(step: Below, kind: Kind = "bigint") -> Case:
     return replace(case, inputs=(replace(case.inputs[0], below=(step,)), case.inputs[1]))
 
 
-def test_a_row_that_is_filtered_out_below_the_watermark_does_not_move_it() -> None:
+def test_row_filtered_below_the_watermark_does_not_advance_it() -> None:
     hidden = {**row("hidden", 100), "p": 2}
     arrivals = judge(below("unseen_filter"), [{"a": [hidden, row("x", 10)]}, {"a": [row("y", 10)]}])
     assert [(each.row["id"], each.late) for each in arrivals] == [("x", False), ("y", False)]
@@ -92,7 +92,7 @@ def at_second(case: Case, seconds: int) -> int:
     return instant(case, "timestamp", seconds) // 1000
 
 
-def test_a_deduplication_goes_by_sparks_watermark_of_the_batch_before() -> None:
+def test_deduplication_uses_spark_watermark_of_the_previous_batch() -> None:
     case = below("distinct", "timestamp")
     case = replace(case, inputs=(replace(case.inputs[0], times=(lagging(case),)), case.inputs[1]))
     batches = [{"a": [row("x", 10)]}, {"a": [row("early", 3)]}, {"a": [row("at", 3), row("y", 4)]}]
@@ -105,7 +105,7 @@ def lagging(case: Case) -> TimeColumn:
     return replace(case.inputs[0].times[0], lag=100_000_000)
 
 
-def test_a_window_is_late_when_its_end_is() -> None:
+def test_window_is_late_if_its_end_is() -> None:
     case = below("windows", "timestamp")
     # Windows of 4 seconds: the first two rows are in one that ends at 12.
     batches = [{"a": [row("x", 100)]}, {"a": [row("y", 8), row("z", 11), row("w", 12)]}]

@@ -41,13 +41,13 @@ def ids(case: Case, spark: SparkSession) -> list[tuple[str | None, ...]]:
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_answers_of_a_small_join(how: How, spark: SparkSession) -> None:
+def test_oracle_answers_of_a_small_join(how: How, spark: SparkSession) -> None:
     case = two_inputs(how, *WITHIN_4)
     assert ids(case, spark) == sorted(EXPECTED[how], key=str)
     assert ids(replace(case, qualified=False), spark) == sorted(EXPECTED[how], key=str)
 
 
-def test_every_generated_query_is_one_of_spark(spark: SparkSession) -> None:
+def test_oracle_runs_every_generated_query(spark: SparkSession) -> None:
     for number in range(30):
         case = generate(3, number)
         batches = [

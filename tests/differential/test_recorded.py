@@ -30,7 +30,7 @@ def ids(case: Case, checkpoint: Path, name: str = "") -> list[dict[str, list[str
     return [{alias: [r["id"] for r in rows] for alias, rows in step.items()} for step in batches]
 
 
-def test_memory_offsets(tmp_path: Path) -> None:
+def test_batches_from_memory_offsets(tmp_path: Path) -> None:
     write_offsets(tmp_path, ("0", "-"), ("0", "0"), ("3", "1"))
     assert ids(two_inputs("inner"), tmp_path) == [
         {"a": ["a0"], "b": []},
@@ -39,7 +39,7 @@ def test_memory_offsets(tmp_path: Path) -> None:
     ]
 
 
-def test_file_offsets_with_a_compacted_log(tmp_path: Path) -> None:
+def test_batches_from_file_offsets_with_a_compacted_log(tmp_path: Path) -> None:
     case = replace(two_inputs("inner"), feed="files")
     write_offsets(tmp_path, ('{"logOffset":0}', "-"), ('{"logOffset":1}', '{"logOffset":0}'))
     entries = {"a": [(0, 0), (0, 1), (1, 2)], "b": [(0, 3)]}
@@ -67,7 +67,7 @@ def test_self_join_may_have_one_source_or_two(tmp_path: Path) -> None:
         assert ids(case, tmp_path / folder) == [{"a": ["a0", "a1"], "b": ["a0", "a1"]}]
 
 
-def test_parts_of_a_union_come_one_after_the_other(tmp_path: Path) -> None:
+def test_union_branches_are_consecutive_sources(tmp_path: Path) -> None:
     case = two_inputs("inner")
     part = replace(case.inputs[0], alias="A", part_of="a")
     write_offsets(tmp_path, ("0", "1", "-"))
@@ -75,7 +75,7 @@ def test_parts_of_a_union_come_one_after_the_other(tmp_path: Path) -> None:
     assert batches == [{"a": ["a0"], "A": ["A0", "A1"], "b": []}]
 
 
-def test_sparks_watermarks(tmp_path: Path) -> None:
+def test_recorded_spark_watermarks(tmp_path: Path) -> None:
     (tmp_path / "offsets").mkdir()
     for number, watermark in enumerate((0, 5)):
         lines = ["v1", json.dumps({"batchWatermarkMs": watermark}), "0", "0"]
@@ -83,7 +83,7 @@ def test_sparks_watermarks(tmp_path: Path) -> None:
     assert recorded.spark_watermarks(tmp_path) == [0, 5]
 
 
-def test_a_gap_in_the_log_is_no_answer(tmp_path: Path) -> None:
+def test_gap_in_the_offset_log_is_refused(tmp_path: Path) -> None:
     write_offsets(tmp_path, ("0", "0"), ("1", "1"))
     (tmp_path / "offsets" / "0").unlink()
     with pytest.raises(ValueError, match="gaps"):

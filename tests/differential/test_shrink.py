@@ -19,7 +19,7 @@ def big_case() -> Case:
     return replace(two_inputs("inner"), steps=steps, restarts=(Restart(2, "before"),))
 
 
-def test_only_what_the_failure_needs_is_left() -> None:
+def test_shrink_keeps_only_rows_needed_for_the_failure() -> None:
     needed = {"a1.2", "b3.0"}
     small = shrink(big_case(), lambda case: needed <= ids(case), runs=500)
     assert ids(small) == needed
@@ -27,7 +27,7 @@ def test_only_what_the_failure_needs_is_left() -> None:
     assert small.restarts == ()
 
 
-def test_what_stands_around_the_joins_is_left_out() -> None:
+def test_shrink_removes_operators_around_the_joins() -> None:
     case = big_case()
     inputs = tuple(replace(each, below=("filter", "rename")) for each in case.inputs)
     case = replace(case, inputs=inputs, above="distinct", at=("a", "t"))
@@ -36,13 +36,13 @@ def test_what_stands_around_the_joins_is_left_out() -> None:
     assert (small.input("a").below, small.above, small.at) == ((), None, None)
 
 
-def test_a_restart_that_matters_moves_with_its_step() -> None:
+def test_shrink_moves_a_needed_restart_with_its_step() -> None:
     small = shrink(big_case(), lambda case: bool(case.restarts) and "a2.1" in ids(case), runs=500)
     assert small.restarts == (Restart(0, "before"),)
     assert ids(small) == {"a2.1"}
 
 
-def test_the_number_of_runs_is_kept() -> None:
+def test_shrink_respects_the_number_of_runs() -> None:
     tried: list[Case] = []
 
     def fails(case: Case) -> bool:

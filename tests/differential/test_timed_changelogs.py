@@ -36,7 +36,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case", cases, ids=[case.name for case in cases])
 
 
-def test_what_comes_out_is_what_a_naive_join_says(
+def test_applied_changes_equal_a_naive_join(
     case: TimedCase, spark: SparkSession, tmp_path: Path
 ) -> None:
     session = spark.newSession()

@@ -19,7 +19,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.mark.sampled
-def test_variations_give_the_same_table(
+def test_variations_yield_the_same_table(
     index: int, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     option = pytestconfig.option

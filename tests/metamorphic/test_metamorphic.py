@@ -23,7 +23,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.mark.sampled
-def test_variations_give_the_same_rows(
+def test_variations_yield_the_same_rows(
     index: int, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     option = pytestconfig.option
@@ -39,7 +39,7 @@ def test_variations_give_the_same_rows(
         pytest.fail("\n\n".join(parts), pytrace=False)
 
 
-def test_a_variation_that_loses_rows_is_found(
+def test_check_finds_a_variation_that_loses_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a lag, rows of this plan are late."""
@@ -57,7 +57,7 @@ def test_a_variation_that_loses_rows_is_found(
 
 
 @pytest.mark.sampled
-def test_excluded_rules_have_these_names(spark: SparkSession) -> None:
+def test_excluded_optimizer_rules_exist(spark: SparkSession) -> None:
     """Spark ignores an excluded rule that it does not know."""
     of = spark._jvm.org.apache.spark.util.Utils  # type: ignore[union-attr]
     for name in OPTIMIZER_RULES.values():

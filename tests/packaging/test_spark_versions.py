@@ -39,7 +39,7 @@ print(pyspark.__version__, platform.python_version(), java)
 
 
 @pytest.mark.parametrize("minor", MINORS)
-def test_one_query_of_each_kind(minor: str) -> None:
+def test_checkpoints_of_spark_4_0_continue_on_other_versions(minor: str) -> None:
     """Each goes on from a checkpoint of Spark 4.0; and queries are refused there as here."""
     kept = "tests/golden_checkpoints/test_golden_checkpoints.py::test_a_kept_checkpoint_goes_on"
     cases = [f"{kept}[spark-4.0-segments-2-{case}]" for case in OF_OTHER_SPARKS]
@@ -48,7 +48,7 @@ def test_one_query_of_each_kind(minor: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("minor", MINORS)
-def test_features(minor: str) -> None:
+def test_feature_tests_pass_on_other_versions(minor: str) -> None:
     passed = passed_on(minor, "-k", CHOSEN, *BREADTH)
     assert passed > 50
     if "STREAMJOIN_KEEP_VERSIONS" in os.environ:
@@ -76,23 +76,23 @@ def passed_on(minor: str, *chosen: str) -> int:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("minor", MINORS)
-def test_the_jar_links(minor: str) -> None:
+def test_jar_links_against_other_versions(minor: str) -> None:
     jars = run([python_of(minor), "-c", "import pyspark; print(pyspark.__path__[0] + '/jars')"])
     assert missing(Path(streamjoin.jar_path(minor)), Path(jars)) == []
 
 
-def test_the_jar_links_here() -> None:
+def test_jar_links_against_the_installed_version() -> None:
     assert missing(Path(streamjoin.jar_path()), Path(pyspark.__path__[0]) / "jars") == []
 
 
-def test_the_check_of_links_finds_what_is_missing() -> None:
+def test_link_check_finds_missing_members() -> None:
     here = Path(pyspark.__path__[0]) / "jars"
     found = missing(Path(streamjoin.jar_path("4.1")), here)
     # a provider of 4.1 opens stores by fewer parameters
     assert any("StateStoreProvider.getStore" in line for line in found)
 
 
-def test_the_page_of_versions_has_what_ran() -> None:
+def test_versions_page_matches_the_record() -> None:
     text = PAGE.read_text()
     assert page(text) == text
 
@@ -104,7 +104,7 @@ def test_each_jar_states_the_versions_that_choose_it() -> None:
         assert minor in stated.split("spark=")[1].strip().split(",")
 
 
-def test_the_path_of_another_jar_is_printed() -> None:
+def test_jar_module_prints_the_path_for_another_version() -> None:
     printed = run([sys.executable, "-m", "streamjoin.jar", "--spark", "4.1.4"])
     assert printed == streamjoin.jar_path("4.1")
     with pytest.raises(streamjoin.SetupError, match=r"the requested version is 3\.5\.9"):
@@ -123,7 +123,7 @@ OTHER = f"""
 SENTENCE = "runs on Spark 4.1, but this is Spark 4.2"
 
 
-def test_a_jar_of_another_spark_is_refused_when_it_is_named() -> None:
+def test_jar_of_another_version_is_refused_when_configured() -> None:
     printed = run_python(
         OTHER
         + """
@@ -139,7 +139,7 @@ def test_a_jar_of_another_spark_is_refused_when_it_is_named() -> None:
     assert "python -m streamjoin.jar --spark 4.2" in printed
 
 
-def test_a_jar_of_another_spark_is_refused_where_it_is_used() -> None:
+def test_jar_of_another_version_is_refused_at_first_use() -> None:
     """Spark goes on without an extension that nobody named."""
     printed = run_python(
         OTHER

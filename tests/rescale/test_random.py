@@ -59,7 +59,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.mark.thorough
-def test_a_random_join(
+def test_random_join_rescaled_at_each_restart_equals_the_batch_join(
     number: int, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = generate(3, number)

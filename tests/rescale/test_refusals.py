@@ -46,7 +46,7 @@ def run(shop: Shop) -> Run:
     return run
 
 
-def test_a_folder_that_is_not_empty(run: Run, tmp_path: Path) -> None:
+def test_non_empty_target_is_refused(run: Run, tmp_path: Path) -> None:
     to = tmp_path / "to"
     to.mkdir()
     (to / "something").touch()
@@ -56,12 +56,12 @@ def test_a_folder_that_is_not_empty(run: Run, tmp_path: Path) -> None:
     rescale(run.checkpoint, to, 3)
 
 
-def test_a_folder_inside_the_old_one(run: Run) -> None:
+def test_target_inside_the_checkpoint_is_refused(run: Run) -> None:
     for to in (run.checkpoint / "sources" / "new", run.checkpoint, run.checkpoint.parent):
         assert "STREAM_JOIN_RESCALE.TARGET_INSIDE" in refusal(run, to)
 
 
-def test_offsets_that_are_missing(shop: Shop, run: Run, tmp_path: Path) -> None:
+def test_missing_offsets_are_refused(shop: Shop, run: Run, tmp_path: Path) -> None:
     shop.order((4, "10:40"))
     run.step()
     (run.checkpoint / "offsets/0").unlink()
@@ -70,11 +70,11 @@ def test_offsets_that_are_missing(shop: Shop, run: Run, tmp_path: Path) -> None:
     assert "offsets/0" in message
 
 
-def test_the_same_number(run: Run, tmp_path: Path) -> None:
+def test_same_number_of_partitions_is_refused(run: Run, tmp_path: Path) -> None:
     assert "STREAM_JOIN_RESCALE.SAME_PARTITIONS" in refusal(run, tmp_path / "to", 2)
 
 
-def test_a_running_query(run: Run, tmp_path: Path) -> None:
+def test_running_query_is_refused(run: Run, tmp_path: Path) -> None:
     query = run.start(processingTime="1 hour")
     try:
         query.processAllAvailable()
@@ -85,7 +85,7 @@ def test_a_running_query(run: Run, tmp_path: Path) -> None:
     assert query.id in message
 
 
-def test_a_folder_that_is_no_checkpoint(shop: Shop, tmp_path: Path) -> None:
+def test_source_without_a_checkpoint_is_refused(shop: Shop, tmp_path: Path) -> None:
     run = shop.joined()
     assert "STREAM_JOIN_STATE.NOT_FOUND" in refusal(run, tmp_path / "to")
 
@@ -105,7 +105,7 @@ def counts(df: DataFrame) -> DataFrame:
         (lambda shop: counts(shop.orders.stream()), "stateStoreSave"),
     ],
 )
-def test_spark_s_own_operators(
+def test_query_with_stateful_spark_operators_is_refused(
     shop: Shop, tmp_path: Path, build: Callable[[Shop], DataFrame], name: str
 ) -> None:
     other = build(shop).select("order_time")
@@ -118,7 +118,7 @@ def test_spark_s_own_operators(
     assert name in message
 
 
-def test_a_changelog_join_without_an_equality(spark: SparkSession, tmp_path: Path) -> None:
+def test_changelog_join_without_an_equality_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     world = World(spark, tmp_path, seed=1)
     joined = world.latest("a").streamJoin(world.latest("b"), "a.v < b.v")
     run = Run(joined, tmp_path / "checkpoint")
@@ -127,7 +127,7 @@ def test_a_changelog_join_without_an_equality(spark: SparkSession, tmp_path: Pat
     assert "STREAM_JOIN_RESCALE.NO_EQUALITY" in refusal(run, tmp_path / "to")
 
 
-def test_a_key_that_the_rows_do_not_tell(run: Run, tmp_path: Path) -> None:
+def test_key_that_is_not_a_column_is_refused(run: Run, tmp_path: Path) -> None:
     (file,) = (run.checkpoint / "state/0/_metadata/v2").glob("[0-9]*")
     for unreadable in ("UDF(id)", "id + 1"):
         text = file.read_text()
@@ -147,7 +147,7 @@ def test_a_key_that_the_rows_do_not_tell(run: Run, tmp_path: Path) -> None:
         assert unreadable in message
 
 
-def test_several_unfinished_batches(run: Run, tmp_path: Path) -> None:
+def test_several_unfinished_batches_are_refused(run: Run, tmp_path: Path) -> None:
     for batch in ("1", "2"):
         shutil.copy(run.checkpoint / "offsets/0", run.checkpoint / "offsets" / batch)
     assert "STREAM_JOIN_RESCALE.UNFINISHED_BATCHES" in refusal(run, tmp_path / "to")
@@ -164,14 +164,14 @@ def test_several_unfinished_batches(run: Run, tmp_path: Path) -> None:
         (("from", "to", 2**31), PySparkValueError),
     ],
 )
-def test_arguments(spark: SparkSession, arguments: Any, error: type[Exception]) -> None:
+def test_invalid_rescale_arguments_are_refused(
+    spark: SparkSession, arguments: Any, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         rescale(*arguments)
 
 
-def test_an_unfinished_batch_runs_again_with_its_offsets(
-    run: Run, shop: Shop, tmp_path: Path
-) -> None:
+def test_unfinished_batch_reruns_with_its_offsets(run: Run, shop: Shop, tmp_path: Path) -> None:
     shop.deliver((2, "10:30"))
     batch, failing = 1, Run(run.result.selectExpr("*", "raise_error('no')"), run.checkpoint)
     with pytest.raises(StreamingQueryException):
@@ -187,7 +187,9 @@ def test_an_unfinished_batch_runs_again_with_its_offsets(
     assert {n: met({n: rows}) for n, rows in run.step().items()} == {1: [(2, 2)], 2: [(3, 3)]}
 
 
-def test_an_interrupted_call(run: Run, shop: Shop, tmp_path: Path) -> None:
+def test_interrupted_rescale_leaves_an_unusable_target(
+    run: Run, shop: Shop, tmp_path: Path
+) -> None:
     """With the first files only, in the order in which they were written."""
     shop.deliver((2, "10:30"))
     run.step()
@@ -223,7 +225,7 @@ def test_doctor_reads_the_new_checkpoint(run: Run, tmp_path: Path) -> None:
     assert str(doctor(to)).replace(str(to), str(run.checkpoint)) == before
 
 
-def test_the_command(run: Run, tmp_path: Path) -> None:
+def test_rescale_command_moves_rows_and_refuses_a_second_run(run: Run, tmp_path: Path) -> None:
     to = tmp_path / "to"
     command = [sys.executable, "-m", "streamjoin", "rescale", str(run.checkpoint), str(to)]
     told = subprocess.run(

@@ -116,7 +116,7 @@ def test_a_query_goes_on(kind: str, state_format: str, spark: SparkSession, tmp_
 
 
 @pytest.mark.thorough
-def test_a_query_of_any_kind_goes_on(
+def test_rescaled_query_of_any_kind_emits_the_same_rows(
     any_kind: str,
     format_of_it: str,
     spark: SparkSession,
@@ -128,5 +128,7 @@ def test_a_query_of_any_kind_goes_on(
 
 
 @pytest.mark.parametrize("state_format", FORMATS)
-def test_versions_with_ids(state_format: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_rescaled_query_with_state_store_ids_emits_the_same_rows(
+    state_format: str, spark: SparkSession, tmp_path: Path
+) -> None:
     Beside(spark, tmp_path, "left", **{FORMAT: state_format, IDS: "2"}).go(5)
