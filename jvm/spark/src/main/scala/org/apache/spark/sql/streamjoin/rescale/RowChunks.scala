@@ -9,39 +9,65 @@ import org.apache.spark.unsafe.Platform
 import io.streamjoin.model.Side
 
 /**
- * Packs the rows for each new partition into chunks, so that the shuffle has few records.
+ * Packs the rows for each new partition into chunks, so that the shuffle has few records. With many
+ * partitions the chunks are smaller: all open chunks together have a limit.
  *
  * @param full receives a new partition and a chunk for it
  */
 private[rescale] final class RowChunks(partitions: Int, full: (Int, Array[Byte]) => Unit) {
-  private val bytes = Array.fill(partitions)(new ByteArrayOutputStream(RowChunks.Least))
-  private val out = bytes.map(new DataOutputStream(_))
+  import RowChunks._
+
+  private val open = new Array[Open](partitions)
+  private var held = 0L
 
   /** @param key the key under which the new partition stores the row */
   def add(partition: Int, key: Long, row: StoredRow): Unit = {
-    val into = out(partition)
-    into.writeByte(row.side.index * 2 + (if (row.matched) 1 else 0))
-    into.writeLong(key)
-    into.writeLong(row.time)
-    into.writeByte(row.limits.length)
-    row.limits.foreach(into.writeLong)
-    val size = row.row.getSizeInBytes
-    into.writeInt(size)
-    into.write(row.row.getBytes, 0, size)
-    if (bytes(partition).size >= RowChunks.Full) flush(partition)
+    if (open(partition) == null) open(partition) = new Open
+    val chunk = open(partition)
+    held += chunk.add(key, row)
+    if (chunk.size >= Full) flush(partition)
+    else if (held >= Most) flush()
   }
 
-  def flush(): Unit = (0 until partitions).filter(bytes(_).size > 0).foreach(flush)
+  def flush(): Unit = (0 until partitions).filter(open(_) != null).foreach(flush)
 
   private def flush(partition: Int): Unit = {
-    full(partition, bytes(partition).toByteArray)
-    bytes(partition).reset()
+    val chunk = open(partition)
+    open(partition) = null
+    held -= chunk.size
+    full(partition, chunk.bytes)
   }
 }
 
 private[rescale] object RowChunks {
   private val Least = 1 << 10
   private val Full = 1 << 15
+
+  /** The most bytes in open chunks. */
+  val Most: Int = 1 << 23
+
+  private final class Open {
+    private val buffer = new ByteArrayOutputStream(Least)
+    private val out = new DataOutputStream(buffer)
+
+    def size: Int = buffer.size
+
+    def bytes: Array[Byte] = buffer.toByteArray
+
+    /** @return the number of bytes that it adds */
+    def add(key: Long, row: StoredRow): Int = {
+      val before = size
+      out.writeByte(row.side.index * 2 + (if (row.matched) 1 else 0))
+      out.writeLong(key)
+      out.writeLong(row.time)
+      out.writeByte(row.limits.length)
+      row.limits.foreach(out.writeLong)
+      val bytes = row.row.getSizeInBytes
+      out.writeInt(bytes)
+      out.write(row.row.getBytes, 0, bytes)
+      size - before
+    }
+  }
 
   /** @param fields the number of columns of each side's rows */
   def rows(chunk: Array[Byte], fields: Side => Int): Iterator[StoredRow] = {
