@@ -20,7 +20,7 @@ from pyspark.errors import (
 )
 from pyspark.sql import DataFrame, SparkSession
 
-from streamjoin import doctor, rescale
+from streamjoin import doctor, pending, rescale
 from tests.fingerprints import fingerprints
 from tests.orders import Shop, met
 from tests.rescale.kinds import World
@@ -211,11 +211,22 @@ def test_interrupted_rescale_leaves_an_unusable_target(
             shutil.copy(file, copy)
         assert "STREAM_JOIN_RESCALE.TARGET_NOT_EMPTY" in refusal(run, part)
         interrupted = Run(run.result, part)
-        with pytest.raises((AnalysisException, StreamingQueryException)):
+        with pytest.raises(AnalysisException, match="it is not complete, as after an interrupted"):
             interrupted.step()
         assert not interrupted.batches, files[count - 1]
     run.checkpoint = whole
     assert met(run.step()) == [(3, 3)]
+
+
+def test_what_an_interrupted_call_leaves_is_named(run: Run, tmp_path: Path) -> None:
+    part = tmp_path / "part"
+    rescale(run.checkpoint, part, 3)
+    for log in ("commits", "offsets"):
+        shutil.rmtree(part / log)
+    for reader in (pending, doctor):
+        with pytest.raises(AnalysisException, match="after an interrupted call") as refused:
+            reader(part)
+        assert refused.value.getCondition() == "STREAM_JOIN_STATE.NOT_FOUND"
 
 
 def test_doctor_reads_the_new_checkpoint(run: Run, tmp_path: Path) -> None:

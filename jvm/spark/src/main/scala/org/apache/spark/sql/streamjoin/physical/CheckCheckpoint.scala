@@ -59,31 +59,37 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     new Path(w.resolvedCheckpointLocation, name)
 
   /**
-   * Whether an operator has state metadata of the supported version. Refuses such a checkpoint if it
-   * has no offsets of a batch: a query would start with the first batch and ignore the state.
+   * Whether an operator has state metadata of the supported version. Refuses a checkpoint that is not
+   * complete: a query would start with the first batch and ignore the state, or not start at all.
    */
   private def hasState(w: WriteToStream): Boolean = {
     val state = folder(w, DIR_NAME_STATE)
     val files = CheckpointFileManager.create(state, classicSession.sessionState.newHadoopConf())
-    def entries(of: Path) = if (files.exists(of)) files.list(of).toSeq else Nil
-    val has = entries(state).exists { operator =>
-      files.exists(OperatorStateMetadataV2.metadataDirPath(operator.getPath))
+    def entries(of: Path) = if (files.exists(of)) files.list(of).toSeq.map(_.getPath) else Nil
+    val operators = entries(state)
+    if (operators.nonEmpty && joins(w)) {
+      val offsets = folder(w, DIR_NAME_OFFSETS)
+      // a query makes the folder when it starts, before the entry of its first batch
+      val hasBegun = entries(offsets).nonEmpty ||
+        (files.exists(offsets) && entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
+      if (!hasBegun) throw incomplete(w, "a state without offsets")
+      entries(offsets).flatMap(_.getName.toLongOption) match {
+        case Seq(batch) if batch > 0 =>
+          throw incomplete(w, s"the offsets of batch $batch without those of batch ${batch - 1}")
+        case _ =>
+      }
     }
-    // a query makes the folder when it starts, before the entry of its first batch
-    def hasBegun(offsets: Path) = entries(offsets).nonEmpty ||
-      (files.exists(offsets) && entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
-    if (has && joins(w) && !hasBegun(folder(w, DIR_NAME_OFFSETS))) {
-      throw StateErrors.incompatibleCheckpoint(
-        w.resolvedCheckpointLocation,
-        "it is not complete, as after an interrupted call of streamjoin.rescale",
-        "a state without offsets",
-        "a state, and the offsets up to which it has read",
-        instead = "If streamjoin.rescale has written it, delete it, and repeat the call. If not, " +
-          "restore its folder offsets"
-      )
-    }
-    has
+    operators.exists(o => files.exists(OperatorStateMetadataV2.metadataDirPath(o)))
   }
+
+  private def incomplete(w: WriteToStream, found: String) = StateErrors.incompatibleCheckpoint(
+    w.resolvedCheckpointLocation,
+    "it is not complete, as after an interrupted call of streamjoin.rescale",
+    found,
+    "a state, and the offsets up to which it has read",
+    instead = "If streamjoin.rescale has written it, delete it, and repeat the call. If not, " +
+      "restore its folder offsets"
+  )
 
   private def joins(w: WriteToStream): Boolean = w.inputQuery.exists {
     case _: JoinNode | _: StreamOrder => true

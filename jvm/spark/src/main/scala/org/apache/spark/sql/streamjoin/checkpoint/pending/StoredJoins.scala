@@ -149,6 +149,12 @@ private[streamjoin] final class StoredJoins(
     val files = root.getFileSystem(hadoopConf)
     def is(name: String) = files.exists(new Path(root, name))
     if (!files.exists(root)) "no such folder. Give the checkpointLocation of the query"
+    else if (
+      is(StreamingCheckpointConstants.DIR_NAME_STATE) &&
+      !is(StreamingCheckpointConstants.DIR_NAME_OFFSETS)
+    )
+      "a state without offsets, as after an interrupted call of streamjoin.rescale. Delete the " +
+        "folder, and repeat the call"
     else if (is("metadata")) "no committed batch: the query has not ended its first one"
     else {
       val above = root.getParent
