@@ -159,3 +159,105 @@ def test_sql_hint_emits_early_results(spark: SparkSession, tmp_path: Path) -> No
     )
     shop.order((1, "10:00"))
     assert stepped(shop.run(joined)) == [(1, None, "insert")]
+
+
+KEYED, BOUNDS = WITHIN_THE_HOUR.split(" AND ", 1)
+SAME_AS_ON = [
+    f"early_orders AS o, early_deliveries AS d WHERE {WITHIN_THE_HOUR}",
+    f"early_orders AS o CROSS JOIN early_deliveries AS d WHERE {WITHIN_THE_HOUR}",
+    f"early_orders AS o JOIN early_deliveries AS d ON {KEYED} WHERE {BOUNDS}",
+    # one bound in ON, one in WHERE, and columns without a qualifier
+    f"early_orders AS o JOIN early_deliveries AS d ON {KEYED} AND delivery_time >= order_time "
+    "WHERE delivery_time <= order_time + INTERVAL '1' HOUR",
+    # what concerns one input, the change, or a table stays above the join
+    f"early_orders AS o JOIN early_deliveries AS d ON {KEYED} WHERE {BOUNDS} AND o.id > 0 "
+    "AND _change_type = 'insert' AND o.id IN (SELECT id FROM early_ids)",
+]
+
+
+def early_views(shop: Shop) -> None:
+    shop.ordered().createOrReplaceTempView("early_orders")
+    shop.delivered().createOrReplaceTempView("early_deliveries")
+    shop.session.range(1, 100).createOrReplaceTempView("early_ids")
+
+
+def early_sql(shop: Shop, source: str, columns: str = "o.id, delivery_time") -> DataFrame:
+    hint = "/*+ STREAM_JOIN(emit => 'early') */"
+    return shop.session.sql(f"SELECT {hint} {columns}, _change_type FROM {source}")
+
+
+def test_bounds_in_where_of_an_inner_join(spark: SparkSession, tmp_path: Path) -> None:
+    """They are those of ON: rows, and what is buffered."""
+    shop = Shop(spark, tmp_path)
+    early_views(shop)
+    expected = early(shop, "inner").select("o.id", "delivery_time", "_change_type")
+    in_on = shop.run(expected, "on")
+    runs = [shop.run(early_sql(shop, text), f"where {n}") for n, text in enumerate(SAME_AS_ON)]
+    for orders, deliveries in BATCHES:
+        shop.order(*orders)
+        shop.deliver(*deliveries)
+        rows = stepped(in_on)
+        for text, run in zip(SAME_AS_ON, runs, strict=True):
+            assert stepped(run) == rows, text
+            for metric in ("bufferedRowsLeft", "bufferedRowsRight", "lateRowsRight"):
+                assert run.metrics()[metric] == in_on.metrics()[metric], text
+    assert len(in_on.rows()) == 2
+
+
+def test_bounds_in_where_of_a_chain(spark: SparkSession, tmp_path: Path) -> None:
+    """A conjunct goes to the join of the inputs that it names."""
+    shop, returned = Shop(spark, tmp_path), Shop(spark, tmp_path / "returns")
+    early_views(shop)
+    returned.ordered().createOrReplaceTempView("early_returns")
+    again = "o.id = r.id AND r.order_time BETWEEN o.order_time AND o.order_time + INTERVAL '2' HOUR"
+    forms = [
+        f"early_orders AS o JOIN early_deliveries AS d ON {WITHIN_THE_HOUR} "
+        f"JOIN early_returns AS r ON {again}",
+        "early_orders AS o, early_deliveries AS d, early_returns AS r "
+        f"WHERE {WITHIN_THE_HOUR} AND {again}",
+        f"early_orders AS o JOIN early_deliveries AS d ON {KEYED} "
+        f"JOIN early_returns AS r ON o.id = r.id WHERE {BOUNDS} AND {again}",
+    ]
+    columns = "o.id, d.delivery_time, r.order_time"
+    runs = [shop.run(early_sql(shop, text, columns), f"chain {n}") for n, text in enumerate(forms)]
+    shop.order((1, "10:00"), (2, "10:10"))
+    shop.deliver((1, "10:20"))
+    assert [stepped(run) for run in runs] == [[], [], []]
+    returned.order((1, "11:00"), (2, "11:10"))
+    for run in runs:
+        assert [(row[0], row[-1]) for row in stepped(run)] == [(1, "insert")]
+
+
+def test_where_above_an_outer_join_is_no_bound(spark: SparkSession, tmp_path: Path) -> None:
+    shop = Shop(spark, tmp_path)
+    early_views(shop)
+    said = []
+    for text in (
+        f"early_orders AS o LEFT JOIN early_deliveries AS d ON {KEYED} WHERE {BOUNDS}",
+        f"early_orders AS o FULL JOIN early_deliveries AS d ON {KEYED} WHERE {BOUNDS}",
+        f"early_orders AS o JOIN early_deliveries AS d USING (id) WHERE {BOUNDS}",
+    ):
+        with pytest.raises(AnalysisException) as refused:
+            early_sql(shop, text, "id" if "USING" in text else "o.id")
+        said.append(str(refused.value))
+    with pytest.raises(AnalysisException) as refused:
+        shop.ordered().streamJoin(shop.delivered(), KEYED, emit="early").where(BOUNDS)
+    for message in [*said, str(refused.value)]:
+        assert "bound the two times against each other in the condition of the join (ON)" in message
+        assert f"for example {BOUNDS}. Bounds in a filter above the join count only in" in message
+
+
+def test_a_final_join_above_in_sql(spark: SparkSession, tmp_path: Path) -> None:
+    shop = Shop(spark, tmp_path)
+    early_views(shop)
+    below = (
+        "(SELECT /*+ STREAM_JOIN(emit => 'early') */ o.id, o.order_time, _change_type "
+        f"FROM early_orders AS o LEFT JOIN early_deliveries AS d ON {WITHIN_THE_HOUR}) AS o"
+    )
+    with pytest.raises(AnalysisException) as refused:
+        spark.sql(
+            "SELECT /*+ STREAM_JOIN(emit => 'final') */ o.id "
+            f"FROM {below} JOIN early_deliveries AS d ON {WITHIN_THE_HOUR}"
+        )
+    assert "this join corrects its results later" in str(refused.value)
+    assert "the output of a join with emit => 'early'" in str(refused.value)

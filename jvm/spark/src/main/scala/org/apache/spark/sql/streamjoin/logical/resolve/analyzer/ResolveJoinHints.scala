@@ -2,7 +2,13 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedStar
 import org.apache.spark.sql.catalyst.plans.{NaturalJoin, UsingJoin}
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  AnalysisHelper,
+  Filter,
+  Join,
+  LogicalPlan,
+  Project
+}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
@@ -44,7 +50,8 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
     case u: UnresolvedStreamJoin => u
     case j: Join if !j.resolved && StreamJoinHint.on(j).exists(mayAddColumns(j, _)) =>
       JoinBuilder.hold(j.mapChildren(held).asInstanceOf[Join])
-    case other => other.mapChildren(held)
+    case f: Filter => EarlyBounds.placed(f).mapChildren(held)
+    case other     => other.mapChildren(held)
   }
 
   /**

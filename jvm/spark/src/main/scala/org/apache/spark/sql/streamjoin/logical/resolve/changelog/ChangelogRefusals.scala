@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{
   ChangelogErrors,
   StreamJoinAnalysisException,
@@ -25,6 +26,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   RowsElsewhere,
   SameRows
 }
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import org.apache.spark.sql.types.CalendarIntervalType
 
 import io.streamjoin.model.Side
@@ -214,14 +216,34 @@ private[resolve] object EarlyResults {
     val unbounded = Side.both.filter(s => join.leaving.columns(s).isEmpty && join.ttl(s).isEmpty)
     Option.when(options.emitsEarly && unbounded.nonEmpty) {
       val inputs = unbounded.map(_.name).mkString(" and the ")
+      val example = bound(join).fold("")(b => s", for example $b")
       JoinOptions.refusal(
         s"emit => 'early' evicts rows by watermark, and no watermark evicts those of the $inputs input. Give " +
           "both inputs an event time with a watermark, and bound the two times against each other in the " +
-          "condition of the join, in both directions. Or write mode => 'changelog', which stores rows " +
-          "without a limit",
+          s"condition of the join (ON), in both directions$example. Bounds in a filter above the join count " +
+          "only in SQL, in the WHERE of an inner join with ON or of a list of inputs. Or write " +
+          "mode => 'changelog', which stores rows without a limit",
         "mode",
         "state_ttl"
       )(join.origin)
     }
+  }
+
+  /** Bounds in both directions, between event times of the two inputs that have one type. */
+  private def bound(join: ChangelogJoin): Option[String] = {
+    def times(side: Side) = {
+      val input = join.input(side)
+      for {
+        a <- input.output
+        if TimeColumns.of(input).isWatermarked(a) && !TimeUnit.isWindow(a.dataType)
+        name <- ColumnNames.among(join.children.flatMap(_.output), a)
+        unit <- TimeUnit.of(a.dataType)
+      } yield (unit, name)
+    }
+    times(Side.Left).flatMap { case (unit, l) =>
+      times(Side.Right).collect { case (`unit`, r) =>
+        s"$r BETWEEN $l AND ${unit.moved(l, unit.example)}"
+      }
+    }.headOption
   }
 }
