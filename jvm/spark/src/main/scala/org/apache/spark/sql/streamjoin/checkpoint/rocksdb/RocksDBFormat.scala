@@ -16,7 +16,8 @@ import org.apache.spark.sql.streamjoin.spark.{
   RocksDBStateStoreProvider,
   StateStore,
   StateStoreColFamilySchema,
-  StateStoreConf
+  StateStoreConf,
+  StoreReports
 }
 import org.apache.spark.sql.types.StructType
 
@@ -42,12 +43,16 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"
   )
 
-  /** Settings with which each commit writes a snapshot without an ID. */
+  /**
+   * Settings with which each commit writes a snapshot without an ID. The store reports nothing to the
+   * coordinator of a query, which an application without queries does not have.
+   */
   def settingsOfImport(session: SQLConf): StateStoreConf = {
     val own = session.clone()
     own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, 1)
     own.setConfString(Changelog, "false")
-    settings(own)
+    StoreReports.withoutSnapshots(own)
+    settings(own, commitsAreChecked = false)
   }
 
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
