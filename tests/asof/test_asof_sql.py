@@ -74,6 +74,42 @@ def test_match_condition_strictly_before_and_at_a_distance(market: Market) -> No
         assert clocks(market.run(result, f"{n}").step()) == rows, condition
 
 
+def test_days_of_23_hours(market: Market) -> None:
+    """In New York the clocks change in the night of March 10."""
+    market.spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        on = f"trades t LEFT ASOF JOIN quotes q {MATCH} ON t.sym = q.sym AND"
+        aged = market.spark.sql(
+            f"SELECT t.n, q.n FROM {on} q.time >= t.time - INTERVAL '1' DAY AND t.n > 0"
+        )
+        run = market.run(aged)
+        quotes = [("A", 9, "12:00", 1), ("Z", 11, "12:00", 2)]
+        # 23 hours later, and a minute more
+        trades = [("A", 10, "12:00", 3), ("A", 10, "12:01", 4), ("Z", 11, "12:00", 5)]
+        for landing, rows in ((market.quote_landing, quotes), (market.trade_landing, trades)):
+            landing.land(
+                *(
+                    {"sym": s, "time": f"2024-03-{day:02}T{clock}:00", "n": n}
+                    for s, day, clock, n in rows
+                )
+            )
+        run.step()
+        assert sorted(run.rows())[:2] == [(3, 1), (4, None)]
+        for text, said in (
+            (f"{on} q.time + INTERVAL '1' DAY > t.time", "neither an equality nor a lower bound"),
+            (f"{on} q.time + INTERVAL '1' DAY > t.time", "Write a greatest age as q.time >= t.t"),
+            (
+                "trades t ASOF JOIN quotes q MATCH_CONDITION (t.time - INTERVAL '1' DAY >= q.time)",
+                "in the time zone America/New_York a day has 23 to 25 hours",
+            ),
+        ):
+            with pytest.raises(AnalysisException, match="UNSUPPORTED_AS_OF") as refused:
+                market.spark.sql(f"SELECT * FROM {text}")
+            assert said in str(refused.value)
+    finally:
+        market.spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
 @pytest.mark.connect
 def test_sql_asof_join_using_columns_and_without_key(market: Market) -> None:
     market.quote("A 10:01", "B 10:03", "Z 10:09")

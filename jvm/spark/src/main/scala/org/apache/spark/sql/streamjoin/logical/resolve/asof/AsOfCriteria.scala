@@ -16,7 +16,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
  *
  * {{{
  *   t.k = q.k                                  the key
- *   q.time >= t.time - INTERVAL '1' HOUR       if the last row is too old, all others are
+ *   q.time >= t.time - INTERVAL '1' DAY        if the last row is too old, all others are
  *   t.price > 0                                of the left input: matches all rows or none
  * }}}
  *
@@ -36,11 +36,17 @@ private[asof] object AsOfCriteria {
       ))
     else
       made.analysis.conjuncts.find(!selects(made, _)).map { c =>
+        val (probe, build) =
+          (name(made, made.bounds.probe.index), name(made, made.bounds.build.index))
+        val age =
+          if (c.references.subsetOf(AttributeSet(made.times)))
+            s"Write a greatest age as $build >= $probe - INTERVAL ..., with $build alone on its side. Or filter"
+          else "Filter"
         refused(
           join,
           s"ON of an ASOF JOIN selects the rows among which the last one is found, and " +
-            s"${ColumnNames.sql(c)} is not an equality",
-          "Filter the right input, ASOF JOIN (SELECT * FROM quotes WHERE ...) AS q; or write JOIN quotes " +
+            s"${ColumnNames.sql(c)} is neither an equality nor a lower bound of $build",
+          s"$age the right input, ASOF JOIN (SELECT * FROM quotes WHERE ...) AS q; or write JOIN quotes " +
             "OVER (ROWS 1 PRECEDING) AS q ON ..., which evaluates the condition on the last row only"
         )
       }
@@ -50,7 +56,24 @@ private[asof] object AsOfCriteria {
   private def selects(made: AsOfJoin, conjunct: Expression): Boolean =
     made.versions.nonEmpty || made.analysis.isEquality(conjunct) ||
       conjunct.references.subsetOf(made.input(made.bounds.probe).outputSet) ||
-      comparesTimes(made, conjunct)
+      isLowerBound(made, conjunct) || comparesTimes(made, conjunct)
+
+  /**
+   * Whether a conjunct bounds the time of a build row from below by the probe row. The distance need
+   * not be constant: in many time zones a day has 23 to 25 hours.
+   */
+  private def isLowerBound(made: AsOfJoin, conjunct: Expression): Boolean = {
+    def is(later: Expression, earlier: Expression) =
+      later.semanticEquals(made.time(made.bounds.build)) &&
+        earlier.references.subsetOf(made.input(made.bounds.probe).outputSet)
+    conjunct match {
+      case GreaterThan(b, p)        => is(b, p)
+      case GreaterThanOrEqual(b, p) => is(b, p)
+      case LessThan(p, b)           => is(b, p)
+      case LessThanOrEqual(p, b)    => is(b, p)
+      case _                        => false
+    }
+  }
 
   /**
    * Whether a conjunct is one comparison of the event times alone. A bound may follow from other

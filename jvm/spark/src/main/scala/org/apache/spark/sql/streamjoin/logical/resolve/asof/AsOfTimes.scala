@@ -2,9 +2,11 @@ package org.apache.spark.sql.streamjoin.logical.resolve.asof
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{ConditionBounds, FoundBound, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+import org.apache.spark.sql.streamjoin.spark.TimestampAddInterval
 
 /**
  * The event times by which an as-of join finds the last rows.
@@ -35,10 +37,17 @@ private[resolve] final case class AsOfTimes(
       )
     else
       uppers.find(!AsOfTimes.isExact(_)).map { b =>
+        val (days, instead) =
+          if (b.conjunct.exists(_.isInstanceOf[TimestampAddInterval]))
+            (
+              s": in the time zone ${SQLConf.get.sessionLocalTimeZone} a day has 23 to 25 hours",
+              "add an interval of less than a day to one side, or set spark.sql.session.timeZone to UTC"
+            )
+          else ("", "add an interval to one side")
         (
-          s"${ColumnNames.sql(b.conjunct)} does not compare the event times at a constant distance",
-          s"Write ${ColumnNames.of(build)} <= ${ColumnNames.of(probe)}, or add an interval to " +
-            "one side. Filter the result by all other conditions"
+          s"${ColumnNames.sql(b.conjunct)} does not compare the event times at a constant distance$days",
+          s"Write ${ColumnNames.of(build)} <= ${ColumnNames.of(probe)}, or $instead. Filter the " +
+            "result by all other conditions"
         )
       }
 }
