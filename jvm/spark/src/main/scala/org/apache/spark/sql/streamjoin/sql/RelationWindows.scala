@@ -75,8 +75,12 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
       SqlToken.isWord(kind(at + 4)) && {
         val end = nameEnd(at + 4)
         if (end > at + 4) kind(end + 1) != "LEFT_PAREN"
-        else !isConstant(at + 4) && mayFollowName(kind(end + 1))
+        else !isConstant(at + 4) && !isCase(at + 4) && mayFollowName(kind(end + 1))
       }
+
+  /** Whether an expression `CASE ... END` begins. A column with this name may have an alias by AS. */
+  private def isCase(i: Int): Boolean =
+    kind(i) == "CASE" && kind(i + 1) != "AS" && SqlToken.isWord(kind(i + 1))
 
   private def isConstant(i: Int): Boolean =
     Constants(kind(i)) || kind(i).endsWith("_LITERAL") || kind(i).endsWith("_VALUE")

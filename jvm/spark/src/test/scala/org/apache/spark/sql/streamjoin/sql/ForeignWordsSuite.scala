@@ -54,12 +54,13 @@ class ForeignWordsSuite extends AnyFunSuite {
         "o.at - INTERVAL '1' MINUTE",
         "at + INTERVAL '1' MINUTE",
         "at::timestamp",
+        "CASE WHEN o.k > 1 THEN o.at END",
         "date_trunc('day', at)"
       )
     ) assert(refused(s"$rates $time AS r ON o.k = r.k").nonEmpty, time)
     val unsupported = Some("STREAM_JOIN.UNSUPPORTED_AS_OF")
     assert(refused(s"$rates date_trunc('day', o.at) AS r ON o.k = r.k") == unsupported)
-    for (time <- Seq("o.at AS", "at AS", "`o o`.time", "`a t`", "time", "timestamp"))
+    for (time <- Seq("o.at AS", "at AS", "`o o`.time", "`a t`", "time", "timestamp", "case AS"))
       assert(refused(s"$rates $time r ON o.k = r.k").isEmpty, time)
     assert(
       refused("SELECT * FROM (SELECT * FROM o JOIN r FOR SYSTEM_TIME AS OF at) WHERE k > 0").isEmpty
@@ -67,7 +68,16 @@ class ForeignWordsSuite extends AnyFunSuite {
   }
 
   test("a constant time is Spark's own clause") {
-    for (time <- Seq("'2024-05-04'", "TIMESTAMP '2024-05-04'", "current_timestamp()", "12345")) {
+    for (
+      time <- Seq(
+        "'2024-05-04'",
+        "TIMESTAMP '2024-05-04'",
+        "current_timestamp()",
+        "12345",
+        "CASE WHEN true THEN current_timestamp() ELSE TIMESTAMP '2024-05-04' END",
+        "CASE 1 WHEN 1 THEN '2024-05-04' END AS r"
+      )
+    ) {
       val text = s"SELECT * FROM rates FOR SYSTEM_TIME AS OF $time"
       assert(parser.parsePlan(text) == new SparkSqlParser().parsePlan(text), time)
     }
