@@ -321,6 +321,7 @@ def test_exceeding_max_buffered_rows_fails_the_query(shop: Shop, spark: SparkSes
             run.step()
         assert "STREAM_JOIN.BUFFER_LIMIT_EXCEEDED" in str(failed.value)
         assert "would buffer 4 rows (4 left, 0 right)" in str(failed.value)
+        assert "streamjoin.rescale(checkpoint, to, partitions)" in str(failed.value)
     finally:
         spark.conf.unset("spark.sql.streamJoin.maxBufferedRows")
     # The failed batch changed no state.
