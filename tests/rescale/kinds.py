@@ -88,16 +88,17 @@ BY_ROW = (
     "AND a.t >= b.t - INTERVAL '1' HOUR"
 )
 OF_A_CHAIN = "c.id = b.id AND c.t BETWEEN b.t AND b.t + INTERVAL '15' MINUTE"
+BY_BOTH = OF_A_CHAIN + " AND c.t BETWEEN a.t - INTERVAL '5' MINUTE AND a.t + INTERVAL '20' MINUTE"
 
 
 def joined(on: str, how: str, **options: Any) -> Build:
     return lambda w: w.ordered("a").streamJoin(w.ordered("b"), on, how, **options)
 
 
-def chained(first: str, second: str) -> Build:
+def chained(first: str, second: str, on: str = OF_A_CHAIN) -> Build:
     def build(w: World) -> DataFrame:
         pairs = w.ordered("a").streamJoin(w.ordered("b"), KEYED, first)
-        joined: DataFrame = pairs.streamJoin(w.ordered("c"), OF_A_CHAIN, second)
+        joined: DataFrame = pairs.streamJoin(w.ordered("c"), on, second)
         return joined
 
     return build
@@ -182,5 +183,6 @@ KINDS: dict[str, Build] = {
     "order above a join": sorted_pairs,
     "order above a full join": sorted_by("full"),
     "order above a right join": sorted_by("right"),
+    "rows with two limits": chained("inner", "full", BY_BOTH),
 }
 IN_ORDER = {kind for kind in KINDS if kind.startswith("order")}

@@ -24,7 +24,7 @@ from tests.streams import Run
 
 PARTITIONS = 5
 ROWS = 80
-LATEST_S = 120
+LATEST_S = 240
 
 # What the tool has written by then, of two joins and batch 1: the first file of each step.
 STEPS = {

@@ -43,7 +43,7 @@ def moved(run: Run, partitions: int) -> None:
 
 
 def held(run: Run) -> list[tuple[Any, ...]]:
-    columns = ("operator_id", "side", "time", "expires", "watermark", "matched", "row")
+    columns = ("operator_id", "side", "time", "limits", "watermark", "matched", "row")
     rows = pending(run.checkpoint).selectExpr(*(f"CAST({c} AS STRING)" for c in columns))
     return sorted((tuple(row) for row in rows.collect()), key=str)
 
@@ -125,6 +125,17 @@ def test_rescaled_query_of_any_kind_emits_the_same_rows(
 ) -> None:
     partitions = (1, 7, 64) if pytestconfig.option.rescale_all else (1, 7)
     Beside(spark, tmp_path, any_kind, **{FORMAT: format_of_it}).go(*partitions)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_rows_with_two_limits_in_rocksdb(version: str, spark: SparkSession, tmp_path: Path) -> None:
+    settings = {FORMAT: "rocksdb", IDS: version}
+    beside = Beside(spark, tmp_path, "rows with two limits", **settings)
+    beside.world.land()
+    beside.step()
+    assert any(len(row.limits) == 2 for row in pending(beside.moves.checkpoint).collect())
+    beside.go(3)
 
 
 @pytest.mark.parametrize("state_format", FORMATS)

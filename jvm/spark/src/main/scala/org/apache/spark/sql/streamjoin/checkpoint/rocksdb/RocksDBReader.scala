@@ -33,6 +33,7 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
     useMultipleValuesPerKey = false,
     stateSchemaProvider = None
   )
+  private val opened = mutable.Buffer.empty[FurtherLimits]
 
   def read(): StoredRows = {
     val store = open()
@@ -57,6 +58,7 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
   private def close(store: StateStore): Unit = {
     store.abort()
     provider.close()
+    opened.foreach(_.close())
   }
 
   private def allNumbers(store: StateStore): Seq[(String, Long)] =
@@ -126,26 +128,35 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
   /** Rows in the order of their first limit. Other limits are read beforehand. */
   private def rowsByLimit(store: StateStore, side: Side): Iterator[StoredRow] = {
     val fields = version.rows(side).length
-    val others = mutable.HashMap.empty[(Long, Long, Long), mutable.ArrayBuffer[Long]]
     val key = new LongRow(3)
     def limits(first: Boolean): Iterator[(Int, Long, (Long, Long, Long))] =
       store.iterator(RocksDBLayout.limits(side)).map { pair =>
         val k = pair.key
         (k.getLong(0).toInt, k.getLong(1), (k.getLong(2), k.getLong(3), k.getLong(4)))
       }.filter(_._1 == 0 == first)
-    for ((_, limit, place) <- limits(first = false))
-      others.getOrElseUpdate(place, mutable.ArrayBuffer.empty) += limit
+    val others = further(limits(first = false).map { case (number, limit, (_, _, sequence)) =>
+      (sequence, number, limit)
+    })
     for {
-      (_, limit, place @ (hash, time, sequence)) <- limits(first = true)
+      (_, limit, (hash, time, sequence)) <- limits(first = true)
       // the limit of a removed row may remain, see StateShape.renewed
       value <- Option(store.get(key(hash, time, sequence), RocksDBLayout.rows(side))).map(_.copy())
     } yield StoredRow(
       side,
       hash,
       time,
-      (limit +: others.remove(place).toSeq.flatten).toArray,
+      others.fold(Array(limit))(limit +: _.of(sequence)),
       value.getBoolean(0),
       value.getStruct(1, fields)
     )
   }
+
+  /** The limits by row, if there are any. */
+  private def further(limits: Iterator[(Long, Int, Long)]): Option[FurtherLimits] =
+    Option.when(limits.hasNext) {
+      val made = new FurtherLimits(version.conf, hadoopConf)
+      opened += made
+      limits.foreach { case (sequence, number, limit) => made.put(sequence, number, limit) }
+      made
+    }
 }
