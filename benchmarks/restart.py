@@ -61,22 +61,27 @@ def main() -> int:
     for rows in arguments.rows:
         with TemporaryDirectory(prefix="streamjoin-restart-") as folder:
             for engine in arguments.engines:
-                _started(engine, Path(folder) / engine, rows, arguments.memory)
+                build(engine, Path(folder) / engine, rows, arguments.memory)
             for repetition in range(arguments.repetitions):
                 for engine in arguments.engines:
                     copy = Path(folder) / "copy"
                     shutil.copytree(Path(folder) / engine, copy)
-                    took = _started(engine, copy, 0, arguments.memory)
+                    took = build(engine, copy, 0, arguments.memory)
                     shutil.rmtree(copy)
                     print(json.dumps({"rows": rows, "repetition": repetition, **took}), flush=True)
     return 0
 
 
-def _started(engine: str, checkpoint: Path, rows: int, memory: str) -> dict[str, object]:
-    """Run one process and give the line that it ends with."""
-    child = ["--child", engine, str(checkpoint), str(rows), "--memory", memory]
+def build(engine: str, checkpoint: Path, rows: int, memory: str) -> dict[str, Any]:
+    """Build a state of so many rows in a process of its own; with 0, go on with the one there."""
+    return child("benchmarks.restart", engine, str(checkpoint), str(rows), memory=memory)
+
+
+def child(module: str, *arguments: str, memory: str, **environment: str) -> dict[str, Any]:
+    """Run ``python -m module --child`` and give the line that it ends with."""
     with subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.restart", *child],
+        [sys.executable, "-m", module, "--child", *arguments, "--memory", memory],
+        env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -88,8 +93,8 @@ def _started(engine: str, checkpoint: Path, rows: int, memory: str) -> dict[str,
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     if line is None:
-        raise RuntimeError(f"{engine} gave no figures")
-    answer: dict[str, object] = json.loads(line)
+        raise RuntimeError(f"{module} {' '.join(arguments)} gave no figures")
+    answer: dict[str, Any] = json.loads(line)
     return answer
 
 
@@ -126,9 +131,9 @@ def _forget_planned(checkpoint: Path) -> None:
             (planned.parent / f".{planned.name}.crc").unlink(missing_ok=True)
 
 
-def session(settings: dict[str, str], memory: str) -> SparkSession:
+def session(settings: dict[str, str], memory: str, master: str = "local[2]") -> SparkSession:
     """Give a session with so much heap, two cores and two partitions."""
-    builder = streamjoin.configure(SparkSession.builder.master("local[2]"))
+    builder = streamjoin.configure(SparkSession.builder.master(master))
     common = {
         "spark.driver.memory": memory,
         "spark.ui.enabled": "false",

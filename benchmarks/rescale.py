@@ -1,0 +1,94 @@
+"""``python -m benchmarks.rescale``: how long a state of so many rows takes to new partitions.
+
+The state is that of `benchmarks.restart`: two inputs of two columns, in two partitions. A process
+of its own gives it another number of partitions. `seconds` and `cpu` are those of the call, `heap`
+is the most that a collection of garbage left in a JVM. With a master such as
+``local-cluster[2,1,512]`` the driver and each executor are JVMs of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import streamjoin
+from benchmarks.restart import ENGINES, build, child, cpu_seconds, session
+
+_OURS = [name for name in ENGINES if name.startswith("streamjoin")]
+_BUILDING_MEMORY = "4g"
+_AFTER_COLLECTION = re.compile(r"Pause .*->(\d+)M\(")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.rescale", description=__doc__)
+    parser.add_argument("--engines", nargs="+", choices=_OURS, default=_OURS)
+    parser.add_argument("--rows", nargs="+", type=int, default=[1_000_000], help="of both inputs")
+    parser.add_argument("--to", nargs="+", type=int, default=[8], help="new partitions")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--memory", default="1g", help="heap of each JVM")
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--checkpoints", type=Path, help="where to leave them, or to find them")
+    parser.add_argument("--child", nargs=4, metavar=("MASTER", "CHECKPOINT", "TO", "PARTITIONS"))
+    arguments = parser.parse_args()
+    if arguments.child:
+        master, checkpoint, to, partitions = arguments.child
+        _run(master, Path(checkpoint), Path(to), int(partitions), arguments.memory)
+        return 0
+    with TemporaryDirectory(prefix="streamjoin-rescale-") as folder:
+        for line in _lines(arguments, Path(folder)):
+            print(json.dumps(line), flush=True)
+    return 0
+
+
+def _lines(arguments: argparse.Namespace, folder: Path) -> Any:
+    for rows in arguments.rows:
+        old = {e: (arguments.checkpoints or folder) / f"{e}-{rows}" for e in arguments.engines}
+        for engine, checkpoint in old.items():
+            if not checkpoint.exists():
+                build(engine, checkpoint, rows, _BUILDING_MEMORY)
+        for repetition in range(arguments.repetitions):
+            for partitions in arguments.to:
+                for engine, checkpoint in old.items():
+                    with TemporaryDirectory(dir=folder) as new:
+                        took = _rescaled(arguments, checkpoint, Path(new), partitions)
+                    yield {"engine": engine, "rows": rows, "repetition": repetition, **took}
+
+
+def _rescaled(
+    arguments: argparse.Namespace, checkpoint: Path, folder: Path, partitions: int
+) -> dict[str, Any]:
+    took = child(
+        "benchmarks.rescale",
+        arguments.master,
+        str(checkpoint),
+        str(folder / "new"),
+        str(partitions),
+        memory=arguments.memory,
+        JAVA_TOOL_OPTIONS=f"-Xlog:gc:file={folder}/%p.log",
+    )
+    heaps = [
+        max((int(m) for m in _AFTER_COLLECTION.findall(log.read_text())), default=0)
+        for log in folder.glob("*.log")
+    ]
+    return {**took, "heap_mb": sorted(heaps, reverse=True)}
+
+
+def _run(master: str, checkpoint: Path, to: Path, partitions: int, memory: str) -> None:
+    spark = session({"spark.executor.memory": memory}, memory, master)
+    before, cpu = time.monotonic(), cpu_seconds(spark)
+    (told,) = streamjoin.rescale(checkpoint, to, partitions, spark=spark)
+    took, cpu = time.monotonic() - before, cpu_seconds(spark) - cpu
+    state = sum(file.stat().st_size for file in (to / "state").rglob("*") if file.is_file())
+    answer = {"told": told, "seconds": round(took, 1), "cpu": round(cpu, 1), "state_bytes": state}
+    spark.stop()
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
