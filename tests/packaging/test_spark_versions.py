@@ -27,6 +27,9 @@ BREADTH = [
     "tests/doctor/test_pending.py",
     "tests/sql/test_refusals.py",
     "tests/eventtime/test_wrong_in_spark.py",
+    # each kind of operator with another number of partitions; and the tool as a process
+    "tests/rescale/test_rescale.py::test_a_query_goes_on",
+    "tests/rescale/test_kills.py::test_a_kill_while_rows_are_written",
 ]
 CHOSEN = "not golden or (goes_on and spark)"
 USED = """
