@@ -68,6 +68,8 @@ private[simulation] final class SimulatedDisk(tick: Int, mutation: Mutation) {
   }
 
   def delete(path: String): Boolean = {
+    if (mutation == Mutation.DeletesFail && !path.endsWith(".tmp"))
+      throw new IOException(s"$path cannot be deleted")
     val found = files.remove(path).nonEmpty
     if (found) told(s"deletes ${shown(path)}")
     if (found && mutation == Mutation.DeletesOneMore && path.endsWith(".change"))
@@ -292,6 +294,9 @@ private[simulation] object Mutation {
   /** A delete removes another change file, too. */
   case object DeletesOneMore extends Mutation
 
+  /** No complete file can be deleted, so that maintenance fails. */
+  case object DeletesFail extends Mutation
+
   /** A list does not show what was written just before. */
   case object ListsLate extends Mutation
 
@@ -311,6 +316,7 @@ private[simulation] object Mutation {
     Seq(
       RenamesUnfinished,
       DeletesOneMore,
+      DeletesFail,
       ListsLate,
       RetainsTooFew,
       CommitsEarly,

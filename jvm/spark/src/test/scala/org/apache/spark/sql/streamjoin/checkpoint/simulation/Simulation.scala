@@ -61,11 +61,13 @@ private[simulation] final class Simulation(
   disk.told = what => tell(s"  $what")
 
   private val eventTime = new EventTimeOperator(random, 1 + random.nextInt(2))
-  private val operators: IndexedSeq[Operator] = random.nextInt(5) match {
+  private val operators: IndexedSeq[Operator] = random.nextInt(7) match {
     case 0 => Vector(eventTime)
     case 1 => Vector(new ChangelogOperator(random, 1 + random.nextInt(2), eventTime.length))
     case 2 => Vector(new AsOfOperator(random, 1 + random.nextInt(2), eventTime.length))
-    case 3 => Vector(new AsOfOperator(random, 1, eventTime.length), eventTime)
+    case 3 => Vector(new OrderedOperator(random, 1 + random.nextInt(2), eventTime.length))
+    case 4 => Vector(new AsOfOperator(random, 1, eventTime.length), eventTime)
+    case 5 => Vector(eventTime, new OrderedOperator(random, 1, eventTime.length))
     case _ => Vector(eventTime, new ChangelogOperator(random, 1, eventTime.length))
   }
   private val units = eventTime.length
@@ -232,6 +234,8 @@ private[simulation] final class Simulation(
         case e: Violation => throw e
         case e if current && !actor.disturbed =>
           throw Violation(s"a task of the batch fails: $e")
+        case e if work.provider.nonEmpty && !actor.disturbed =>
+          throw Violation(s"maintenance fails: $e")
         case _ =>
       }
     }
@@ -347,6 +351,11 @@ private[simulation] final class Simulation(
       }
       apply(Move.Emit)
       apply(Move.Commit)
+    }
+    for (place <- places; executor <- executors.indices) {
+      val id = lastId + 1
+      apply(Move.Maintain(id, place, executor))
+      apply(Move.Go(id, Int.MaxValue, Actor.Pause))
     }
     checkSink()
     checkVersions()
