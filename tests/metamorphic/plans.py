@@ -64,7 +64,7 @@ class Plan:
                 return plans.in_order(case, inputs, self.order)
             except AnalysisException as error:
                 # no watermark of this column remains above the joins
-                if not str(error.getCondition()).startswith("STREAM_JOIN."):
+                if error.getCondition() != "STREAM_JOIN.UNSUPPORTED_ORDER":
                     raise
         return plans.stream(case, session, inputs)
 
