@@ -32,7 +32,7 @@ class Director:
         self.feed = feed
         self.folder = folder
         self.state = state
-        self.batches = [batch for group in case.groups for batch in group]
+        self.batches = [batch for start in case.starts for batch in start]
         self.starts = 0
         (folder / "output").mkdir()
 
@@ -93,7 +93,7 @@ def wide(seed: int, rng: Random, batches: int) -> ChangelogCase:
     """Draw a case with at least that many batches."""
     while True:
         case = generate(seed, rng.randrange(10_000))
-        if case.well_formed and sum(map(len, case.groups)) >= batches:
+        if case.well_formed and sum(map(len, case.starts)) >= batches:
             return case
 
 

@@ -147,6 +147,8 @@ class Case:
     """How often the sink reads each batch."""
     late: bool = False
     """Late rows come out too."""
+    groups: int = 0
+    """How many groups the rows belong to, see ``rows``; 0: rows have none."""
 
     @property
     def name(self) -> str:

@@ -38,6 +38,8 @@ SQL_HOW: dict[How, str] = {
     "anti": "LEFT ANTI JOIN",
 }
 STEPS, STEP_S, LAG_S = 4, 10, 2
+KEYS = 3
+"""Of each group: its rows meet no row of another one."""
 END = 10**6
 SETTING = "spark.sql.streamJoin.replaceBuiltin"
 
@@ -150,7 +152,7 @@ class Chain:
         return joined.select(*(f"id{number}" for number in self.visible()))
 
 
-def draw(seed: int, index: int) -> Chain:
+def draw(seed: int, index: int, groups: int = 1) -> Chain:
     rng = random.Random(f"chain {seed} {index}")
     count = rng.choice([2, 2, 2, 3])
     comma = rng.random() < 0.2
@@ -170,8 +172,13 @@ def draw(seed: int, index: int) -> Chain:
     through = "sql" if comma else rng.choice(["sql", "sql", "dataframe"])
     rows = tuple(
         tuple(
-            (step * 100 + n + 1, rng.randrange(3), (step + 1) * STEP_S - rng.randrange(LAG_S + 1))
+            (
+                (group * STEPS + step) * 100 + n + 1,
+                group * KEYS + rng.randrange(KEYS),
+                (step + 1) * STEP_S - rng.randrange(LAG_S + 1),
+            )
             for step in range(STEPS)
+            for group in range(groups)
             for n in range(rng.randrange(1, 4))
         )
         for _ in range(count + 1)
@@ -189,7 +196,7 @@ def write(chain: Chain, folder: Path) -> None:
     for number, rows in enumerate(chain.rows):
         source = folder / f"s{number}"
         source.mkdir(parents=True)
-        steps = [[row for row in rows if row[0] // 100 == step] for step in range(STEPS)]
+        steps = [[row for row in rows if row[0] // 100 % STEPS == step] for step in range(STEPS)]
         ends = [[(-1 - n, -1 - number, END + 100 * n)] for n in range(2)]
         for at, step in enumerate([*steps, *ends]):
             lines = (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Literal
 
@@ -16,6 +17,8 @@ Batch = dict[str, list[Row]]
 """What comes of each input."""
 
 COLUMNS = ("id", "k", "v", "w")
+GROUP = 10
+"""From the ids and keys of a group to those of the next one."""
 HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
 WORDS = {
     "insert": ("insert", "+I", "INSERT"),
@@ -43,6 +46,8 @@ class Input:
 class Join:
     """The join of what is left of it with one input more."""
 
+    left: str
+    """The input whose columns the condition compares."""
     how: How
     on: str
     where: str | None
@@ -60,8 +65,8 @@ class ChangelogCase:
     state_ttl: str | None
     """So long that nothing goes by it: keys that are gone leave their sequence behind."""
     settings: dict[str, str]
-    groups: tuple[tuple[Batch, ...], ...]
-    """The batches; between two groups the query is started anew from its checkpoint."""
+    starts: tuple[tuple[Batch, ...], ...]
+    """The batches of each start of the query from its checkpoint."""
     tables: tuple[Batch, ...]
     """The rows of each input after each batch."""
     well_formed: bool
@@ -82,9 +87,9 @@ class ChangelogCase:
             f"{self.through}: {', '.join(map(self.shown, self.columns))}",
             f"{self.state_ttl}; {self.settings}",
         ]
-        for number, group in enumerate(self.groups):
-            for batch in group:
-                parts += [f"group {number}: {json.dumps(batch)}"]
+        for number, start in enumerate(self.starts):
+            for batch in start:
+                parts += [f"start {number}: {json.dumps(batch)}"]
         return "\n".join(parts)
 
 
@@ -97,24 +102,35 @@ def visible(inputs: Sequence[Input], joins: Sequence[Join]) -> list[str]:
     return found
 
 
-def generate(seed: int, index: int) -> ChangelogCase:
+def generate(seed: int, index: int, groups: int = 1) -> ChangelogCase:
+    """Draw a case.
+
+    With groups, each join has one equality more, and the rows of each group are drawn apart.
+    """
     rng = Random(f"changelogs/{seed}/{index}")
     through: Literal["dataframe", "sql"] = rng.choice(["dataframe", "dataframe", "sql"])
     inputs = _inputs(rng, through)
     joins = _joins(rng, inputs, through)
+    if groups > 1:
+        inputs = tuple(replace(each, where=_of_group(each.where)) for each in inputs)
+        joins = tuple(
+            replace(join, on=f"{_group(join.left)} = {_group(right.alias)} AND {join.on}")
+            for join, right in zip(joins, inputs[1:], strict=True)
+        )
     shown = [f"{a}.{c}" for a in visible(inputs, joins) for c in COLUMNS]
     if rng.random() < 0.5:
         shown = sorted(rng.sample(shown, rng.randint(1, len(shown))))
-    tables = {each.alias: _Table(rng, each) for each in inputs}
-    groups, after = [], []
+    tables = {each.alias: [_Table(rng, each, n) for n in range(groups)] for each in inputs}
+    starts, after = [], []
     for _ in range(rng.randint(2, 3)):
-        group = []
+        start = []
         for _ in range(rng.randint(1, 3)):
-            group.append({alias: table.changes() for alias, table in tables.items()})
-            after.append({alias: table.copy() for alias, table in tables.items()})
-        groups.append(tuple(group))
+            start.append({a: [c for t in some for c in t.changes()] for a, some in tables.items()})
+            after.append({a: [r for t in some for r in t.copy()] for a, some in tables.items()})
+        starts.append(tuple(start))
     state_ttl = rng.choice([None, None, "10000 days"])
-    if any(table.removes_unknown for table in tables.values()):
+    every = [table for some in tables.values() for table in some]
+    if any(table.removes_unknown for table in every):
         # with an age such a row may have expired, and is taken back
         state_ttl = None
     return ChangelogCase(
@@ -129,9 +145,9 @@ def generate(seed: int, index: int) -> ChangelogCase:
             "spark.sql.shuffle.partitions": rng.choice(["1", "2", "3"]),
             "spark.sql.streamJoin.stateFormat": rng.choice(["segments", "rocksdb"]),
         },
-        tuple(groups),
+        tuple(starts),
         tuple(after),
-        all(table.well_formed for table in tables.values()),
+        all(table.well_formed for table in every),
         # drawn last: what a seed gave before stays
         rng.random() < 0.3,
     )
@@ -154,6 +170,14 @@ def _inputs(rng: Random, through: str) -> tuple[Input, ...]:
     )
 
 
+def _group(alias: str) -> str:
+    return f"{alias}.id div {GROUP}"
+
+
+def _of_group(where: str | None) -> str | None:
+    return where and re.sub(r"\b(id|k) ", rf"\1 % {GROUP} ", where)
+
+
 def _joins(rng: Random, inputs: Sequence[Input], through: str) -> tuple[Join, ...]:
     joins: list[Join] = []
     for number, right in enumerate(inputs[1:], 1):
@@ -163,7 +187,7 @@ def _joins(rng: Random, inputs: Sequence[Input], through: str) -> tuple[Join, ..
         # WHERE in SQL is above all joins
         may_filter = through == "dataframe" or number == len(inputs) - 1
         where = f"{after}.v < 4" if may_filter and rng.random() < 0.25 else None
-        joins.append(Join(how, _condition(rng, left, right.alias), where))
+        joins.append(Join(left, how, _condition(rng, left, right.alias), where))
     return tuple(joins)
 
 
@@ -202,6 +226,7 @@ class _Table:
 
     rng: Random
     input: Input
+    group: int = 0
     rows: list[Row] = field(default_factory=list)
     sequence: int = 0
     well_formed: bool = True
@@ -222,10 +247,12 @@ class _Table:
         return batch
 
     def _row(self, key: int | None = None) -> Row:
-        draw = self.rng
+        draw, first = self.rng, self.group * GROUP
+        key = first + draw.randrange(5) if key is None else key
+        k = draw.choice([0, 0, 0, 0, 1] if self.hot else [None, 0, 1, 2, 3])
         return {
-            "id": draw.randrange(5) if key is None else key,
-            "k": draw.choice([0, 0, 0, 0, 1] if self.hot else [None, 0, 1, 2, 3]),
+            "id": key,
+            "k": None if k is None else first + k,
             "v": draw.randrange(6),
             "w": draw.choice(["a", "b", None]),
         }

@@ -59,7 +59,8 @@ class Conditions:
         bounded: tuple[Reference, ...] = (x, y)
         if self._alone and self._chance(0.04) and self._using_works(x, y):
             self.features.add("using")
-            return _built(replace(node, using=("k", x[1])), bounded)
+            names = ("k", "c", x[1]) if self.case.groups else ("k", x[1])
+            return _built(replace(node, using=names), bounded)
         if self._chance(0.12):
             # Of a semi or anti join only the left times come out: they need the constant bound.
             expiring, bounding = (y, x) if how in ("semi", "anti") or self._chance(0.4) else (x, y)
@@ -69,6 +70,7 @@ class Conditions:
             bounds = self._bounds(x, y)
         conjuncts = [
             *self._keys(left.node, right.node),
+            *self._groups(left.node, right.node),
             *bounds,
             *self._more_bounds(pairs),
             *self._residuals(left.node, right.node),
@@ -142,6 +144,11 @@ class Conditions:
         else:
             texts += [f"{a}.k % 3 = {b}.k % 3", f"{a}.k + 1 = {b}.k"]
         return texts
+
+    def _groups(self, left: Node, right: Node) -> list[str]:
+        if not self.case.groups:
+            return []
+        return [f"{self.rng.choice(visible(left))}.c = {self.rng.choice(visible(right))}.c"]
 
     # Bounds
 

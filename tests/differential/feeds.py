@@ -36,7 +36,7 @@ class Feed(Protocol):
 
 def raw(case: Case, alias: str, row: Row) -> dict[str, Any]:
     """A row as it is fed, its times as integers."""
-    values = {name: row[name] for name in PLAIN}
+    values = {name: row.get(name) for name in PLAIN}
     for time in case.input(alias).times:
         ticks = row[time.name]
         values[time.name] = None if ticks is None else stored(case, time.kind, ticks)

@@ -42,15 +42,18 @@ SHAPES: dict[int, list[Shape]] = {
 }
 
 
-def generate(seed: int, index: int) -> Case:
+def generate(seed: int, index: int, groups: int = 0) -> Case:
     """Give the case with this number.
+
+    With groups, each join has one equality more, and the rows of each group are drawn apart. So the
+    groups are independent cases of one query, which share its watermarks.
 
     Every run of six cases has each join type once as the type of its first join, so that a small
     number of cases covers them all.
     """
     rng = Random(f"{seed}/{index}")
     count = rng.choices([2, 3, 4], [62, 27, 11])[0]
-    case = _inputs(rng, _skeleton(rng, seed, index), count)
+    case = replace(_inputs(rng, _skeleton(rng, seed, index), count), groups=groups)
     if case.through == "dataframe":
         case = _below(rng, case)
     conditions = Conditions(rng, case, HOWS[index % len(HOWS)])
@@ -293,4 +296,6 @@ def _features(case: Case) -> list[str]:
         found.append("two_actions")
     if case.late:
         found.append("late")
+    if case.groups:
+        found.append("groups")
     return found

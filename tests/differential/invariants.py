@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tests.differential.case import Case, inputs_of, joins_of
-from tests.differential.lateness import Arrival, late_rows
+from tests.differential.lateness import Arrival
 from tests.differential.runner import Run
 
 OPERATOR = "streamJoin"
@@ -54,7 +54,7 @@ def _left_over(case: Case, run: Run) -> Iterator[str]:
 
     A join without an equality keeps one of its sides once for each partition.
     """
-    if not run.progress:
+    if not run.progress or max(run.progress) < len(run.batches) - 1:
         return
     # Each action on a batch counts once more.
     allowed = len(case.inputs) * max(1, case.partitions) * case.actions
@@ -65,14 +65,14 @@ def _left_over(case: Case, run: Run) -> Iterator[str]:
 
 
 def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[str]:
-    """For one join right above its sources, and if no batch is without its progress.
+    """For one join right above its sources, in the batches whose progress is known.
 
     A filter above the join goes below it where it can, as does what the condition demands of a side
     that is not preserved, and what a join with a table demands: at least a key that is not NULL.
     What is dropped there is not seen by the join.
     """
     leaves = inputs_of(case.tree)
-    if len(leaves) != 2 or case.restarts or len(run.progress) < len(run.batches):
+    if len(leaves) != 2:
         return
     if any(each.below for each in case.inputs) or case.actions > 1:
         return
@@ -83,7 +83,12 @@ def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[
             for progress in run.progress.values()
             for operator in operators(progress)
         )
-        late = [each for part in case.parts(alias) for each in late_rows(arrivals, part.alias)]
+        parts = [part.alias for part in case.parts(alias)]
+        late = [
+            each.row
+            for each in arrivals
+            if each.late and each.alias in parts and each.batch in run.progress
+        ]
         whole = sum(None not in each.values() for each in late)
         demanded = case.above == "table" or alias in dropped_below(case)
         # Where late rows come out, nothing is dropped below the join.

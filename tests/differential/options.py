@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--diff-chain", type=int, default=None, help="run only the chain with this number")
     add("--diff-changelogs", type=int, default=DEFAULT_CHANGELOGS, help="random changelogs")
     add("--diff-changelog", type=int, default=None, help="run only the changelogs with this number")
+    add("--diff-groups", type=int, default=0, help="independent groups of rows in each query")
     add("--diff-shrink", type=int, default=0, metavar="RUNS", help="make a failing case smaller")
     add("--crash-kills", type=int, default=DEFAULT_KILLS, help="how often a process is killed")
     add("--crash-seed", type=int, default=1, help="seed of the moments; 0 draws one")

@@ -14,7 +14,7 @@ from tests.differential.case import NUMBERS, Case, Input, Join, Node, TimeColumn
 from tests.differential.instants import delay
 from tests.differential.shapes import PLAIN, above_join, before_watermark, below_join, column
 
-RAW = "id STRING, k STRING, g INT, p INT, q INT, t BIGINT, u BIGINT, e BIGINT"
+RAW = "id STRING, k STRING, g INT, p INT, q INT, c INT, t BIGINT, u BIGINT, e BIGINT"
 """What arrives. Times are integers here, so that every kind and every microsecond fits."""
 JoinNode = Callable[[DataFrame, DataFrame, Join], DataFrame]
 ImposeOrder = Callable[[DataFrame, str, TimeColumn], DataFrame]

@@ -1,7 +1,13 @@
-"""Random arrivals: disorder, late rows, duplicates, nulls, skew, idle stretches, bursts."""
+"""Random arrivals: disorder, late rows, duplicates, nulls, skew, idle stretches, bursts.
+
+With groups, in a column ``c``, each group has its own keys, ties, disorder, pauses and rate. The
+watermarks are those of the whole input. So its groups share the clock, and the latest time of a
+step: else the fastest group would make all rows of the others late.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from random import Random
 
@@ -26,10 +32,28 @@ KEYS: dict[str, list[str]] = {
 def arrivals(rng: Random, case: Case, count: int) -> tuple[Step, ...]:
     """Draw what arrives in so many steps."""
     steps: list[Step] = [{} for _ in range(count)]
-    common = _Common(rng.uniform(1.5, 7), rng.choice([1, 2, 2, 3, 3, 5]))
-    for alias in case.fed:
-        _Stream(rng, case, case.input(alias), count, common).fill(steps)
+    common = _common(rng)
+    if not case.groups:
+        for alias in case.fed:
+            _Stream(rng, case, case.input(alias), count, common).fill(steps)
+        return tuple(steps)
+    whole = {alias: _Stream(rng, case, case.input(alias), count, common) for alias in case.fed}
+    paces = {alias: stream.pace(count) for alias, stream in whole.items()}
+    for group in range(case.groups):
+        own = Random(f"{case.seed}/{case.index}/group {group}")
+        common = _common(own)
+        for alias in case.fed:
+            stream = _Stream(own, case, case.input(alias), count, common, group, paces[alias])
+            stream.idle = whole[alias].idle or stream.idle
+            stream.fill(steps)
+    for step in steps:
+        for rows in step.values():
+            rng.shuffle(rows)
     return tuple(steps)
+
+
+def _common(rng: Random) -> _Common:
+    return _Common(rng.uniform(1.5, 7), rng.choice([1, 2, 2, 3, 3, 5]))
 
 
 def closing(case: Case) -> tuple[Step, ...]:
@@ -50,6 +74,8 @@ def closing(case: Case) -> tuple[Step, ...]:
 def _sentinel(case: Case, source: Input, round_: int) -> Row:
     key = "of its own" if source.key in ("string", "collated", "binary") else "-7"
     row: Row = {"id": f"{source.alias}{SENTINEL}{round_}", "k": key, "g": -1, "p": 0, "q": 0}
+    if case.groups:
+        row["c"] = -1
     for time in source.times:
         row[time.name] = far(case, time.kind, round_)
     return row
@@ -64,9 +90,25 @@ class _Common:
     events: list[tuple[str | None, int]] = field(default_factory=list)
 
 
+Pace = list[tuple[float, float]]
+"""The clock of each step, and the latest time of its rows."""
+
+
 class _Stream:
-    def __init__(self, rng: Random, case: Case, source: Input, steps: int, common: _Common) -> None:
+    def __init__(
+        self,
+        rng: Random,
+        case: Case,
+        source: Input,
+        steps: int,
+        common: _Common,
+        group: int | None = None,
+        pace: Pace | None = None,
+    ) -> None:
         self.rng = rng
+        self.group = group
+        self.shared = pace
+        self.latest = math.inf
         self.source = source
         self.common = common
         self.keys = KEYS[source.key][: common.keys]
@@ -86,13 +128,25 @@ class _Stream:
         start = self.rng.randrange(steps)
         return range(start, start + self.rng.randint(1, 4))
 
+    def pace(self, steps: int) -> Pace:
+        return [(self._tick(), self.clock + self.rng.uniform(0, 5)) for _ in range(steps)]
+
+    def _tick(self) -> float:
+        jump = 4 if self.rng.random() < 0.1 else 1
+        self.clock += self.speed * jump
+        return self.clock
+
     def fill(self, steps: list[Step]) -> None:
         for number, step in enumerate(steps):
-            jump = 4 if self.rng.random() < 0.1 else 1
-            self.clock += self.speed * jump
+            if self.shared is None:
+                self._tick()
+            else:
+                self.clock, self.latest = self.shared[number]
             if number not in self.idle:
                 size = self.rng.randint(0, 2 * self.rate)
-                step[self.source.alias] = [self._row(f"{number}.{n}") for n in range(size)]
+                prefix = "" if self.group is None else f"{self.group}:"
+                rows = [self._row(f"{prefix}{number}.{n}") for n in range(size)]
+                step.setdefault(self.source.alias, []).extend(rows)
 
     def _row(self, number: str) -> Row:
         rng = self.rng
@@ -109,6 +163,8 @@ class _Stream:
             "q": rng.choice([None, 0, 1]),
             **self._times(t),
         }
+        if self.group is not None:
+            row["c"] = self.group
         self.common.events.append((key, t))
         self.sent.append(row)
         return row
@@ -132,8 +188,11 @@ class _Stream:
         ]
         if near and self.rng.random() < 0.4:
             key, t = self.rng.choice(near)
-            return key, t + self.rng.choice([0, 0, self.rng.randint(-8, 8)])
+            return key, self._possible(t + self.rng.choice([0, 0, self.rng.randint(-8, 8)]))
         return self._key(), self._time()
+
+    def _possible(self, t: int) -> int:
+        return t if t <= self.latest else math.floor(self.latest)
 
     def _times(self, t: int) -> Row:
         times = {"t": t}
@@ -141,14 +200,15 @@ class _Stream:
             if name == "e":
                 times["e"] = t + self.rng.choice([-2, 0, 1, 3, 8, 30])
             else:
-                times[name] = t + self.rng.randint(-5, 5) if self.same_kind else self._time()
+                near = self.same_kind
+                times[name] = self._possible(t + self.rng.randint(-5, 5)) if near else self._time()
         return {name: self._maybe(value, 0.05) for name, value in times.items()}
 
     def _time(self) -> int:
         rng = self.rng
         chance = rng.random()
         if chance < 0.7:
-            return round(self.clock - rng.uniform(0, self.disorder))
+            return self._possible(round(self.clock - rng.uniform(0, self.disorder)))
         if chance < 0.85:
-            return round(self.clock + rng.uniform(0, 5))
+            return self._possible(round(self.clock + rng.uniform(0, 5)))
         return round(self.clock - rng.uniform(self.disorder, 3 * self.disorder + 12))

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from tests.differential.case import Above, Below, Case, Input
 
 WINDOW_TICKS = 4
-PLAIN = ("id", "k", "g", "p", "q")
+PLAIN = ("id", "k", "g", "p", "q", "c")
 Step = Callable[[Case, Input, DataFrame], DataFrame]
 
 
@@ -70,7 +70,7 @@ def _project(case: Case, source: Input, df: DataFrame) -> DataFrame:
     times = [F.expr(f"CAST({of[t.name]} AS {types[of[t.name]]})") for t in source.times]
     return df.select(
         *(value.alias(of[t.name]) for value, t in zip(times, source.times, strict=True)),
-        *(F.col(of[name]) for name in ("id", "k", "g")),
+        *(F.col(of[name]) for name in ("id", "k", "g", "c")),
         F.expr(f"{of['p']} + 1").alias(of["p"]),
         F.expr(f"coalesce({of['q']}, {of['g']})").alias(of["q"]),
     )
@@ -111,7 +111,7 @@ def _windows(case: Case, source: Input, df: DataFrame) -> DataFrame:
     of = names(case, source)
     ids = F.array_join(F.sort_array(F.collect_list(of["id"])), "+")
     window = F.window(of["t"], f"{window_us(case)} microseconds").alias("the_window")
-    rows = df.groupBy(window, F.col(of["k"])).agg(
+    rows = df.groupBy(window, F.col(of["k"]), F.col(of["c"])).agg(
         ids.alias("the_ids"),
         F.max(of["g"]).alias("the_g"),
         F.max(of["p"]).alias("the_p"),
@@ -121,6 +121,7 @@ def _windows(case: Case, source: Input, df: DataFrame) -> DataFrame:
         F.col("the_ids").alias(of["id"]),
         F.col(of["k"]),
         *(F.col(f"the_{name}").alias(of[name]) for name in ("g", "p", "q")),
+        F.col(of["c"]),
         F.window_time("the_window").alias(of["t"]),
     )
 
@@ -148,12 +149,13 @@ def _distinct_above(case: Case, session: SparkSession, df: DataFrame) -> DataFra
 
 
 def _windows_above(case: Case, session: SparkSession, df: DataFrame) -> DataFrame:
-    """All rows of a window, as one text."""
+    """All rows of a window and of a group, as one text."""
+    group = F.coalesce(*(name for name in df.columns if name.endswith("_c"))).alias("c")
     row = F.concat_ws(",", *(F.coalesce(name, F.lit("-")) for name in df.drop("at").columns))
-    rows = df.groupBy(F.window("at", f"{window_us(case)} microseconds")).agg(
+    rows = df.groupBy(F.window("at", f"{window_us(case)} microseconds"), group).agg(
         F.array_join(F.sort_array(F.collect_list(row)), ";").alias("rows_id")
     )
-    return rows.select(F.col("window.start").cast("string").alias("start"), "rows_id")
+    return rows.select(F.col("window.start").cast("string").alias("start"), "c", "rows_id")
 
 
 ABOVE: dict[Above, Callable[[Case, SparkSession, DataFrame], DataFrame]] = {

@@ -39,12 +39,26 @@ def _smaller(case: Case) -> Iterator[Case]:
             yield replace(case, inputs=tuple(bare if i is each else i for i in case.inputs))
     for number in range(len(case.steps)):
         yield _without_step(case, number)
+    for start in (0, case.groups // 2) if case.groups > 1 else ():
+        yield _with_groups(case, range(start, start + -(-case.groups // 2)))
     positions = _positions(case)
     size = len(positions) // 2
     while size:
         for start in range(0, len(positions), size):
             yield _without_rows(case, set(positions[start : start + size]))
         size //= 2
+
+
+def _with_groups(case: Case, kept: range) -> Case:
+    """Some of the groups, with the first of them as number 0."""
+    steps = tuple(
+        {
+            alias: [{**row, "c": row["c"] - kept.start} for row in rows if row["c"] in kept]
+            for alias, rows in step.items()
+        }
+        for step in case.steps
+    )
+    return replace(case, steps=steps, groups=len(kept))
 
 
 def _positions(case: Case) -> list[Position]:

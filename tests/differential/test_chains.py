@@ -31,10 +31,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_rows_and_state_are_the_same(
     index: int, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    chain = draw(pytestconfig.option.diff_seed, index)
+    groups: int = pytestconfig.option.diff_groups
+    chain = draw(pytestconfig.option.diff_seed, index, max(1, groups))
     found = problems(chain, spark, tmp_path)
     if found:
         again = f"python -m pytest {HERE} --diff-seed {chain.seed} --diff-chain {index}"
+        again += f" --diff-groups {groups}"
         pytest.fail("\n".join([*found, chain.sql(), repr(chain), again]), pytrace=False)
 
 

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from tests.differential.changelog_plans import ChangelogFeed, expected, stream
 from tests.differential.changelogs import ChangelogCase, generate
@@ -25,28 +26,36 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     option = metafunc.config.option
     one = option.diff_changelog
     chosen = range(option.diff_changelogs) if one is None else [one]
-    cases = [generate(option.diff_seed, number) for number in chosen]
+    groups = max(1, option.diff_groups)
+    cases = [generate(option.diff_seed, number, groups) for number in chosen]
     metafunc.parametrize("case", cases, ids=[case.name for case in cases])
 
 
 @pytest.mark.sampled
 def test_what_comes_out_sums_up_to_the_batch_join(
-    case: ChangelogCase, spark: SparkSession, tmp_path: Path
+    case: ChangelogCase, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     problems = check(case, spark, tmp_path)
     if problems:
+        groups = pytestconfig.option.diff_groups
         again = f"python -m pytest {HERE} --diff-seed {case.seed} --diff-changelog {case.index}"
+        again += f" --diff-groups {groups}"
         pytest.fail("\n".join([*problems, str(case), again]), pytrace=False)
 
 
-def check(case: ChangelogCase, spark: SparkSession, folder: Path) -> list[str]:
+def check(
+    case: ChangelogCase,
+    spark: SparkSession,
+    folder: Path,
+    running: Callable[[DataFrame, Path], Run] = Run,
+) -> list[str]:
     session = spark.newSession()
     for key, value in case.settings.items():
         session.conf.set(key, value)
     feed = ChangelogFeed(case, session, folder / "source")
-    run = Run(stream(case, session, feed.streams()), folder / "checkpoint")
-    for group in case.groups:
-        for batch in group:
+    run = running(stream(case, session, feed.streams()), folder / "checkpoint")
+    for start in case.starts:
+        for batch in start:
             feed.land(batch)
         run.step()
     results: dict[int, Rows] = defaultdict(Counter)

@@ -28,8 +28,9 @@ def chosen_cases(config: pytest.Config) -> list[Case]:
     if option.diff_replay:
         return [from_json(Path(option.diff_replay).read_text())]
     if option.diff_case is not None:
-        return [generate(option.diff_seed, option.diff_case)]
-    cases = [generate(option.diff_seed, number) for number in range(option.diff_cases)]
+        return [generate(option.diff_seed, option.diff_case, option.diff_groups)]
+    numbers = range(option.diff_cases)
+    cases = [generate(option.diff_seed, number, option.diff_groups) for number in numbers]
     only, skip = _features(option.diff_only), _features(option.diff_skip)
     return [
         case
@@ -117,7 +118,8 @@ def explanation(case: Case, problems: tuple[str, ...], folder: Path) -> str:
         [
             *problems,
             "to draw this case again and run it:",
-            f"  python -m pytest {HERE} --diff-seed {case.seed} --diff-case {case.index}",
+            f"  python -m pytest {HERE} --diff-seed {case.seed} --diff-case {case.index}"
+            f" --diff-groups {case.groups}",
             "to make it smaller first, add --diff-shrink 40; to run it as it is here:",
             f"  python -m pytest {HERE} --diff-replay {path}",
             to_json(case),

@@ -1,12 +1,30 @@
 from __future__ import annotations
 
-from tests.differential.case import HOWS, NUMBERS, SENTINEL, from_json, inputs_of, joins_of, to_json
+import re
+
+import pytest
+
+from tests.differential.case import (
+    HOWS,
+    NUMBERS,
+    SENTINEL,
+    Case,
+    from_json,
+    inputs_of,
+    joins_of,
+    to_json,
+)
+from tests.differential.chains import KEYS as CHAIN_KEYS
+from tests.differential.chains import STEPS, draw
+from tests.differential.changelogs import GROUP
+from tests.differential.changelogs import generate as generate_changelog
 from tests.differential.generator import generate
 from tests.differential.lateness import judge
 from tests.differential.plans import sql_text
 from tests.differential.rows import KEYS, closing
 
 MANY = [generate(1, number) for number in range(200)]
+GROUPED = [generate(1, number, 20) for number in range(60)]
 MORE = [*MANY, *(generate(33, number) for number in range(140))]
 
 
@@ -50,9 +68,10 @@ def test_every_feature_is_generated() -> None:
     }  # fmt: skip
 
 
-def test_some_rows_are_late_and_most_are_not() -> None:
+@pytest.mark.parametrize("cases", [MANY, GROUPED], ids=["without groups", "in groups"])
+def test_some_rows_are_late_and_most_are_not(cases: list[Case]) -> None:
     arrivals = []
-    for case in MANY:
+    for case in cases:
         batches = [
             {each.alias: step.get(each.same_as or each.alias, []) for each in case.inputs}
             for step in case.steps
@@ -60,6 +79,27 @@ def test_some_rows_are_late_and_most_are_not() -> None:
         arrivals += judge(case, batches)
     share = sum(each.late for each in arrivals) / len(arrivals)
     assert 0.05 < share < 0.4
+
+
+def test_each_group_has_rows_and_none_of_another_group() -> None:
+    for case in GROUPED:
+        rows = [row for step in case.steps for some in step.values() for row in some]
+        assert len({row["c"] for row in rows} & set(range(20))) > 12
+        owner = {row["id"]: row["c"] for row in rows}
+        assert all(owner[row["id"]] == row["c"] for row in rows)
+        for join in joins_of(case.tree):
+            assert "c" in join.using or re.search(r"[a-d]\.c = [a-d]\.c", join.condition)
+
+
+def test_groups_of_changelogs_and_of_chains_have_keys_of_their_own() -> None:
+    for number in range(20):
+        case = generate_changelog(1, number, 20)
+        for table in (rows for tables in case.tables for rows in tables.values()):
+            assert all(row["k"] is None or row["k"] // GROUP == row["id"] // GROUP for row in table)
+        assert all(f"div {GROUP}" in join.on for join in case.joins)
+        for rows in draw(1, number, 20).rows:
+            assert all(key // CHAIN_KEYS == number // 100 // STEPS for number, key, _ in rows)
+            assert len({number for number, _, _ in rows}) == len(rows)
 
 
 def test_keys_are_of_the_type_of_their_input() -> None:

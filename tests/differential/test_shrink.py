@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.differential.case import Case, Restart
+from tests.differential.generator import generate
 from tests.differential.samples import row, two_inputs
 from tests.differential.shrink import shrink
 
@@ -51,3 +52,11 @@ def test_shrink_respects_the_number_of_runs() -> None:
 
     shrink(big_case(), fails, runs=3)
     assert len(tried) == 3
+
+
+def test_a_group_that_fails_alone_is_left() -> None:
+    case = generate(1, 0, 9)
+    needed = next(row["id"] for rows in case.steps[0].values() for row in rows if row["c"] == 6)
+    small = shrink(case, lambda each: needed in ids(each), runs=500)
+    assert ids(small) == {needed}
+    assert small.groups == 1

@@ -33,32 +33,32 @@ def _setting(**settings: str) -> Variation:
 
 def _one_batch(case: ChangelogCase, rng: Random) -> ChangelogCase:
     together: Batch = {}
-    for group in case.groups:
-        for batch in group:
+    for start in case.starts:
+        for batch in start:
             for alias, rows in batch.items():
                 together.setdefault(alias, []).extend(rows)
-    return replace(case, groups=((together,),))
+    return replace(case, starts=((together,),))
 
 
 def _input_by_input(case: ChangelogCase, rng: Random) -> ChangelogCase:
     """The changes of each input in batches of their own."""
-    groups = tuple(
+    starts = tuple(
         tuple(
             {a: rows if a == alias else [] for a, rows in batch.items()}
-            for batch in group
+            for batch in start
             for alias in batch
         )
-        for group in case.groups
+        for start in case.starts
     )
-    return replace(case, groups=groups)
+    return replace(case, starts=starts)
 
 
 def _start_for_each_batch(case: ChangelogCase, rng: Random) -> ChangelogCase:
-    return replace(case, groups=tuple((batch,) for group in case.groups for batch in group))
+    return replace(case, starts=tuple((batch,) for start in case.starts for batch in start))
 
 
 def _one_start(case: ChangelogCase, rng: Random) -> ChangelogCase:
-    return replace(case, groups=(tuple(batch for group in case.groups for batch in group),))
+    return replace(case, starts=(tuple(batch for start in case.starts for batch in start),))
 
 
 VARIATIONS: dict[str, Variation] = {
@@ -109,8 +109,8 @@ def problems(
     feed = ChangelogFeed(other, session, folder / "source")
     try:
         run = Run(stream(other, session, feed.streams()), folder / "checkpoint")
-        for group in other.groups:
-            for batch in group:
+        for start in other.starts:
+            for batch in start:
                 feed.land(batch)
             run.step()
     except Exception as error:
