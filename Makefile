@@ -18,6 +18,7 @@ JAR := python/src/streamjoin/jars/streamjoin-spark-4.2_2.13-$(VERSION).jar
 BUILD := build.sbt version.sbt project/build.properties $(wildcard project/*.sbt project/*.scala)
 JVM_MAIN := $(shell find jvm/*/src/main -type f 2>/dev/null)
 JVM_TEST := $(shell find jvm/*/src/test -type f 2>/dev/null)
+FAULTY_FILES := $(shell find tests/faults/jvm/src -type f)
 BENCHMARKS_JVM := $(shell find benchmarks/jvm/*/src -type f 2>/dev/null)
 PYTHON_PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md LICENSE NOTICE \
   $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
@@ -59,7 +60,7 @@ help:
 	@echo "make wheel    build the wheel, with the jar inside, in dist/"
 	@echo "make lint     formatting, linters and types only"
 	@echo "make format   rewrite the sources in the project's format"
-	@echo "make clean    remove everything that was built; the virtual environment stays"
+	@echo "make clean    remove everything that was built; the virtual environment stays, and what make reliability has run"
 
 venv: $(STAMPS)/venv
 
@@ -144,7 +145,7 @@ nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	  "-m pytest tests/rescale --rescale-all --rescale-cases 60" \
 	  "-m pytest tests/metamorphic --meta-plans 200 --meta-changelogs 40 --meta-seed $(SEED)" \
 	  "-m pytest tests/crash tests/delta --crash-kills $(KILLS) --crash-seed $(SEED)" \
-	  "-m pytest tests/faults --faults" \
+	  "-m pytest tests/faults --faults --injected-faults 200 --faults-seed $(SEED)" \
 	  "-m pytest tests/kafka/test_debezium.py --compaction" \
 	  "-m tests.soak throughput --seed $(SEED)" \
 	  "-m tests.soak run --minutes $(MINUTES) --seed $(SEED) --verdict" \
@@ -187,7 +188,8 @@ format: $(STAMPS)/venv
 	$(SBT) scalafmtAll scalafmtSbt
 
 clean:
-	rm -rf $(DIST) target jvm/*/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars tests/jars tests/delta/jars tests/delta/target project/target project/project artifacts
+	rm -rf $(DIST) target jvm/*/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars tests/jars tests/delta/jars tests/delta/target tests/faults/jvm/target project/target project/project
+	[ ! -d artifacts ] || find artifacts -mindepth 1 -maxdepth 1 ! -name reliability -exec rm -rf {} +
 	rm -rf python/src/streamjoin/jars python/src/streamjoin/version.txt .pytest_cache .ruff_cache .mypy_cache
 	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged $(STAMPS)/test-jars-staged
 
@@ -204,7 +206,7 @@ $(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
 	@touch $@
 
 # One start of sbt for all of it: the jars come out of the run that tested them.
-$(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
+$(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(FAULTY_FILES) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	STREAMJOIN_TIMES=$(SHARE) $(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck \
 	  test 'forEachSpark stagePython' benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
@@ -241,7 +243,7 @@ $(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	  benchmarksFlink/stageBenchmarks benchmarksHazelcast/stageBenchmarks
 	@touch $@
 
-$(STAMPS)/test-jars-staged: $(BUILD) | $(STAMPS)/venv
+$(STAMPS)/test-jars-staged: $(BUILD) $(FAULTY_FILES) | $(STAMPS)/venv
 	$(SBT) kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $@
 

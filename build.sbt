@@ -24,7 +24,7 @@ lazy val scalaTest = Seq(
 inThisBuild(Publishing.everywhere)
 
 lazy val root = (project in file("."))
-  .aggregate(core, spark, benchmarks, benchmarksSpark)
+  .aggregate(core, spark, benchmarks, benchmarksSpark, faults)
   .settings(PythonPackage.settings, Publishing.nowhere)
 
 // Without Spark on its class path: what it is to know nothing of is what it cannot see.
@@ -78,6 +78,15 @@ lazy val benchmarksFlink = (project in file("benchmarks/jvm/flink"))
 lazy val benchmarksHazelcast = (project in file("benchmarks/jvm/hazelcast"))
   .dependsOn(benchmarks)
   .settings(Benchmarks.settings, scalacOptions ++= strict, Benchmarks.hazelcast)
+
+// The file system with injected faults, in the jars of the Python tests.
+lazy val faults = (project in file("tests/faults/jvm"))
+  .settings(
+    Publishing.nowhere,
+    name := "faulty-files",
+    scalacOptions ++= strict,
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % SparkVersions.default % Provided
+  )
 
 // Nothing of it is compiled: a broker for the tests and for docker/, and Spark's connector to it.
 lazy val kafka = (project in file("docker/kafka"))

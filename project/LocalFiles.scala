@@ -26,6 +26,8 @@ object LocalFiles {
       IO.delete(folder)
       for (jar <- update.value.select(moduleFilter(library.organization, library.name)).distinct)
         IO.copyFile(jar, folder / jar.getName)
+      val faultyFiles = (LocalProject("faults") / Compile / packageBin).value
+      IO.copyFile(faultyFiles, folder / "faulty-files.jar")
       folder
     }
   )

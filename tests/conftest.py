@@ -30,9 +30,11 @@ MANY_QUERIES = "-XX:ReservedCodeCacheSize=512m"
 JARS = Path(__file__).parent / "jars"
 
 # Hadoop's local file system starts a process or two for each file that it makes. Tests whose Spark
-# runs in processes of its own have that one.
-WITHOUT_FORKS: dict[str, bool | float | int | str | None] = {
+# runs in processes of its own have that one. Files of the scheme ``faulty`` fail on purpose.
+LOCAL_FILES: dict[str, bool | float | int | str | None] = {
     "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
+    "spark.hadoop.fs.faulty.impl": "io.streamjoin.faults.FaultyFiles",
+    "spark.hadoop.fs.faulty.impl.disable.cache": True,
     "spark.hadoop.spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming."
         f"{'' if ON_SPARK_4_0 else 'checkpointing.'}FileSystemBasedCheckpointFileManager"
@@ -94,11 +96,14 @@ def spark(
         yield session
         session.stop()
         return
-    builder = SparkSession.builder.master("local[2]").appName("streamjoin tests")
+    attempts: int = pytestconfig.option.task_attempts
+    builder = SparkSession.builder.master(f"local[2, {attempts}]").appName("streamjoin tests")
     if connector_jars():
         builder = builder.config("spark.jars", ",".join(connector_jars()))
-    for jar in JARS.glob("hadoop-bare-naked-local-fs-*.jar"):
-        builder = builder.config("spark.driver.extraClassPath", str(jar)).config(map=WITHOUT_FORKS)
+    jars = [str(jar) for jar in JARS.glob("*.jar")]
+    if jars:
+        class_path = os.pathsep.join(jars)
+        builder = builder.config("spark.driver.extraClassPath", class_path).config(map=LOCAL_FILES)
     session = (
         streamjoin.configure(builder)
         .config("spark.log.level", "ERROR")

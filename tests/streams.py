@@ -58,6 +58,11 @@ class Run:
         self.batches: dict[int, list[tuple[Any, ...]]] = {}
         self.progress: dict[int, dict[str, Any]] = {}
 
+    @property
+    def location(self) -> str:
+        """What the query is told of its checkpoint."""
+        return str(self.checkpoint)
+
     def start(self, **trigger: Any) -> StreamingQuery:
         if is_remote():
             return self._start_remotely(**trigger)
@@ -68,7 +73,7 @@ class Run:
         return (
             self.result.writeStream.foreachBatch(keep)
             .trigger(**trigger)
-            .option("checkpointLocation", str(self.checkpoint))
+            .option("checkpointLocation", self.location)
             .start()
         )
 

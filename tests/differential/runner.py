@@ -20,6 +20,7 @@ from tests.differential.rows import closing
 
 HANGS_AFTER_S = 300
 OutputRow = tuple[str | None, ...]
+Running = Callable[[Case, SparkSession, Path, "BuildStream"], "Run"]
 BuildStream = Callable[[Case, SparkSession, Mapping[str, DataFrame]], DataFrame]
 
 
@@ -43,11 +44,7 @@ class Run:
 
 
 def run(case: Case, spark: SparkSession, folder: Path, build: BuildStream) -> Run:
-    session = session_of(case, spark)
-    feed: Feed = MemoryFeed(case, session)
-    if case.feed == "files":
-        feed = FileFeed(case, session, folder / "source")
-    return _Runner(case, feed, build(case, session, feed.inputs), folder / "checkpoint").run()
+    return Runner(case, spark, folder, build).run()
 
 
 def session_of(case: Case, spark: SparkSession) -> SparkSession:
@@ -61,14 +58,22 @@ def session_of(case: Case, spark: SparkSession) -> SparkSession:
     return session
 
 
-class _Runner:
-    def __init__(self, case: Case, feed: Feed, df: DataFrame, checkpoint: Path) -> None:
+class Runner:
+    def __init__(self, case: Case, spark: SparkSession, folder: Path, build: BuildStream) -> None:
+        session = session_of(case, spark)
         self.case = case
-        self.feed = feed
-        self.df = df
-        self.checkpoint = checkpoint
+        self.feed: Feed = MemoryFeed(case, session)
+        if case.feed == "files":
+            self.feed = FileFeed(case, session, folder / "source")
+        self.df = build(case, session, self.feed.inputs)
+        self.checkpoint = folder / "checkpoint"
         self.failure: Exception | None = None
-        self.result = Run(columns=df.columns)
+        self.result = Run(columns=self.df.columns)
+
+    @property
+    def location(self) -> str:
+        """What the query is told of its checkpoint."""
+        return str(self.checkpoint)
 
     def run(self) -> Run:
         restarts = {restart.step: restart for restart in self.case.restarts}
@@ -78,6 +83,9 @@ class _Runner:
                 query = self._step(query, step, restarts.get(number))
         finally:
             self._stop(query)
+        return self._recorded()
+
+    def _recorded(self) -> Run:
         self.result.spark_ms = recorded.spark_watermarks(self.checkpoint)
         self.result.batches = recorded.batches(self.case, self.checkpoint, self.feed.arrived)
         return self.result
@@ -134,7 +142,7 @@ class _Runner:
 
     def _start(self, available_now: bool = False) -> StreamingQuery:
         writer = self.df.writeStream.outputMode(self.case.mode).foreachBatch(self._sink)
-        writer = writer.option("checkpointLocation", str(self.checkpoint))
+        writer = writer.option("checkpointLocation", self.location)
         if available_now:
             writer = writer.trigger(availableNow=True)
         return writer.start()

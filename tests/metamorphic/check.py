@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from tests.differential.case import NUMBERS, Case, to_json
 from tests.differential.compare import unstable
 from tests.differential.plans import sql_text
-from tests.differential.runner import OutputRow, Run, run
+from tests.differential.runner import OutputRow, Run, Running, run
 from tests.differential.shrink import shrink
 from tests.metamorphic.plans import Plan, expected, in_time, real
 from tests.metamorphic.variations import VARIATIONS
@@ -48,6 +48,7 @@ def problems(
     wanted: Counter[OutputRow],
     spark: SparkSession,
     folder: Path,
+    running: Running = run,
 ) -> tuple[str, ...]:
     other = varied(plan, name)
     if other is None:
@@ -55,7 +56,7 @@ def problems(
     if other.case.tree != plan.case.tree:
         wanted = real(expected(other, spark))
     try:
-        result = run(other.case, spark, folder, other.stream)
+        result = running(other.case, spark, folder, other.stream)
     except Exception as error:
         return (f"{type(error).__name__}: {error}",)
     rows = real(compared(other, result))

@@ -85,9 +85,10 @@ def report(pieces: Sequence[Piece]) -> str:
         seeds = f"1 to {max(p.seed for p in own)}" if own else ""
         minutes = round(sum(piece.seconds for piece in own) / 60)
         failed = sum(len(piece.failures) for piece in own)
+        queries = f" in {count // kind.in_query:,} queries" if kind.in_query > 1 else ""
         cells = (
             kind.name,
-            f"{count:,} {kind.unit}",
+            f"{count:,} {kind.unit}{queries}",
             f"{kind.target:,}",
             seeds,
             str(minutes),

@@ -13,6 +13,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
+GROUPS = 100
+"""Independent groups of rows in each query, see ``--diff-groups``."""
 APART = 1_000_000
 """From the first history of a piece to that of the next one."""
 HISTORIES = 20_000
@@ -29,6 +31,8 @@ class Kind:
     """How many are in a piece."""
     command: Callable[[int, int], tuple[list[str], dict[str, str]]]
     """Arguments and environment of a piece with this seed and size."""
+    in_query: int = 1
+    """How many are in one query."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,20 @@ def _differential(seed: int, size: int) -> tuple[list[str], dict[str, str]]:
     return _pytest("tests/differential/test_differential.py", *options)
 
 
+def _groups(seed: int, size: int) -> tuple[list[str], dict[str, str]]:
+    """A fifth of the queries are chains, each in three ways, and a fifth joins of changelogs."""
+    queries = size // GROUPS
+    some = max(1, queries // 5)
+    return _pytest(
+        "tests/differential/test_differential.py::test_stream_gives_what_the_batch_join_gives",
+        "tests/differential/test_chains.py::test_rows_and_state_are_the_same",
+        "tests/differential/test_changelogs.py::test_what_comes_out_sums_up_to_the_batch_join",
+        *("--diff-seed", str(seed), "--diff-groups", str(GROUPS)),
+        *("--diff-cases", str(queries - 2 * some)),
+        *("--diff-chains", str(some), "--diff-changelogs", str(some)),
+    )
+
+
 def _chains(seed: int, size: int) -> tuple[list[str], dict[str, str]]:
     options = ["--diff-seed", str(seed), "--diff-chains", str(size)]
     return _pytest("tests/differential/test_chains.py", *options)
@@ -81,16 +99,24 @@ def _simulation(seed: int, size: int) -> tuple[list[str], dict[str, str]]:
     }
 
 
+def _faults(seed: int, size: int) -> tuple[list[str], dict[str, str]]:
+    """With every second seed, a failed task is tried again."""
+    options = ["--faults-seed", str(seed), "--injected-faults", str(size)]
+    return _pytest("tests/faults/test_injected.py", *options, "--task-attempts", str(1 + seed % 2))
+
+
 def _crashes(seed: int, size: int) -> tuple[list[str], dict[str, str]]:
     return _pytest("tests/crash", "--crash-kills", str(size), "--crash-seed", str(seed))
 
 
 KINDS = (
+    Kind("groups", "random cases", 100_000, 20 * GROUPS, _groups, GROUPS),
     Kind("differential", "cases", 80_000, 200, _differential),
     Kind("chains", "chains", 10_000, 100, _chains),
     Kind("changelogs", "changelogs", 10_000, 100, _changelogs),
     Kind("metamorphic", "plans of joins, and as many of changelogs", 5_000, 25, _metamorphic),
     Kind("simulation", "histories", 10_000_000, 20_000, _simulation),
+    Kind("faults", "failed operations on files", 1_000, 50, _faults),
     Kind("crashes", "kills at random times", 1_000, 9, _crashes),
 )
 

@@ -16,17 +16,17 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from streamjoin import rescale
 from tests.differential import check as checks
-from tests.differential import runner
 from tests.differential.case import Restart
 from tests.differential.generator import generate
 from tests.differential.invariants import violations as checked
+from tests.differential.runner import Runner
 
 NUMBERS = (1, 2, 3, 7, 12)
 # Before a batch is committed there is nothing to move.
 EXPECTED = ("STREAM_JOIN_STATE.NOT_FOUND", "STREAM_JOIN_RESCALE.OTHER_OPERATOR")
 
 
-class Moving(runner._Runner):
+class Moving(Runner):
     def _restart(self, restart: Restart) -> StreamingQuery:
         draw = random.Random(f"{self.case.name} {restart.step}")
         old = self.checkpoint
@@ -63,8 +63,8 @@ def test_random_join_rescaled_at_each_restart_equals_the_batch_join(
     number: int, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = generate(3, number)
-    monkeypatch.setattr(runner, "_Runner", Moving)
     # how many replicas are buffered at the end depends on the last number
     most = partial(replace, partitions=max(NUMBERS))
     monkeypatch.setattr(checks, "violations", lambda c, *of: checked(most(c), *of))
-    assert checks.check(case, spark, tmp_path).problems == ()
+    verdict = checks.check(case, spark, tmp_path, running=lambda *of: Moving(*of).run())
+    assert verdict.problems == ()
