@@ -37,7 +37,7 @@ def _settings(rng: Random) -> dict[str, str]:
         "spark.sql.streamJoin.stateFormat": rng.choice(["segments", "rocksdb"]),
         f"{state}minDeltasForSnapshot": rng.choice(["1", "2", "10"]),
         f"{state}rocksdb.changelogCheckpointing.enabled": rng.choice(["true", "false"]),
-        # Spark 4.2 counts what a killed process left of its first entry in the offset log
+        # Spark 4.1 counts what a killed process left of its first entry in the offset log
         "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
         f"{state}maintenanceInterval": "100ms",
         # it stops while it holds a lock that maintenance may need
