@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.crash.scenarios import last_rows, scenario
+from tests.crash.test_crash import versions
 from tests.differential.case import Case, inputs_of
 from tests.differential.changelogs import generate as generate_changelog
 from tests.differential.check import check
 from tests.differential.generator import generate
+from tests.differential.plans import valid_version
 from tests.differential.runner import BuildStream
 from tests.differential.runner import Run as CaseRun
 from tests.differential.test_changelogs import check as check_changelog
@@ -78,6 +81,20 @@ def _plan(rng: Random, seed: int, form: str) -> Drawn:
     return plan, problems
 
 
+def _versions(rng: Random, seed: int) -> Drawn:
+    case = last_rows(scenario("full_join", rng.randrange(10**6), STEPS))
+    case = replace(case, feed="memory", settings={**case.settings, **_settings(rng)})
+
+    def problems(spark: SparkSession, folder: Path, faults: Faults) -> list[str]:
+        result = _running(faults)(
+            case, spark, folder, lambda case, _, inputs: valid_version(case, inputs)
+        )
+        found, expected = versions(case, result)
+        return [] if found == expected else [f"found {found}, expected {expected}"]
+
+    return case, problems
+
+
 def _changelog(rng: Random, seed: int) -> Drawn:
     drawn = generate_changelog(seed, rng.randrange(10**6))
     # a batch that lands while others do not is the same batch after any fault
@@ -99,6 +116,7 @@ KINDS: dict[str, Callable[[Random, int], Drawn]] = {
     "chain": lambda rng, seed: _join(rng, seed, (3, 4)),
     "changelog": _changelog,
     "asof": lambda rng, seed: _plan(rng, seed, "asof"),
+    "versions": _versions,
     "ordered": lambda rng, seed: _plan(rng, seed, "ordered"),
 }
 
