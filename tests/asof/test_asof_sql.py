@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
@@ -14,7 +16,23 @@ from tests.streams import clocks
 
 MATCH = "MATCH_CONDITION (t.time >= q.time)"
 
+ENABLED = "spark.sql.join.asofJoin.enabled"
+"""Whether Spark accepts its own ASOF JOIN of tables, which it has since 4.3."""
+
+SETTINGS = ("false", "true") if pyspark.__version__ >= "4.3" else ("none",)
+
 PUBLISHED = "trades t ASOF JOIN (SELECT *, timestamp_seconds(n) AS published FROM quotes) AS q"
+
+
+@pytest.fixture(params=SETTINGS, autouse=True)
+def of_tables(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Whether Spark parses an ASOF JOIN, and not this project."""
+    setting: str = request.param
+    if setting != "none":
+        spark.conf.set(ENABLED, setting)
+    yield setting == "true"
+    if setting != "none":
+        spark.conf.unset(ENABLED)
 
 
 @pytest.fixture
@@ -126,7 +144,7 @@ def test_sql_asof_join_using_columns_and_without_key(market: Market) -> None:
 
 
 @pytest.mark.connect
-def test_the_version_of_a_changelog(exchange: Exchange) -> None:
+def test_the_version_of_a_changelog(exchange: Exchange, of_tables: bool) -> None:
     match = "MATCH_CONDITION (o.time >= r.time)"
     texts = [
         f"matched_orders o LEFT ASOF JOIN matched_rates AS r {match} ON o.currency = r.currency",
@@ -139,7 +157,11 @@ def test_the_version_of_a_changelog(exchange: Exchange) -> None:
     exchange.change("+Z 10:09 1.2")
     exchange.order("EUR 10:02", "EUR 10:05", "USD 10:02", "USD 10:05", "Z 10:09")
     for n, text in enumerate(texts):
-        result = exchange.spark.sql(f"SELECT * FROM {text}")
+        if of_tables:
+            with pytest.raises(AnalysisException, match=r"SELECT /\*\+ STREAM_JOIN"):
+                exchange.spark.sql(f"SELECT * FROM {text}").schema  # noqa: B018
+        hint = "/*+ STREAM_JOIN */" if of_tables else ""
+        result = exchange.spark.sql(f"SELECT {hint} * FROM {text}")
         assert "_change_type" not in result.columns
         low = "None" if "rate" in text.split(match)[1] else "0.9"
         rows = [("10:02", "1.1"), ("10:02", "1.2"), ("10:05", low), ("10:05", "None")]
@@ -227,6 +249,7 @@ def test_system_time_as_of_accepts_an_unqualified_column(
         (f"trades t ASOF RIGHT JOIN quotes q {MATCH} ON t.sym = q.sym", "an INNER or a LEFT join"),
     ],
 )
+@pytest.mark.parametrize("of_tables", SETTINGS[:1], indirect=True)
 def test_what_is_no_asof_join(market: Market, joined: str, said: str) -> None:
     with pytest.raises((AnalysisException, ParseException)) as caught:
         market.spark.sql(f"SELECT t.time FROM {joined}")
@@ -235,12 +258,40 @@ def test_what_is_no_asof_join(market: Market, joined: str, said: str) -> None:
 
 
 @pytest.mark.connect
-def test_an_asof_join_with_a_table_is_none_of_streams(market: Market) -> None:
+def test_the_hint_is_one_of_streams(market: Market) -> None:
+    late = "/*+ STREAM_JOIN(late => 'emit') */"
+    text = f"trades t LEFT ASOF JOIN quotes q {MATCH} ON t.sym = q.sym"
+    result = market.spark.sql(f"SELECT {late} * FROM {text}")
+    assert result.columns == ["time", "sym", "n", "time", "sym", "n", "late"]
+    run = market.run(result.select("t.time", "q.time", "late.input"))
+    market.quote("A 10:01", "A 10:09")
+    market.trade("A 10:02", "A 10:09")
+    assert clocks(run.step()) == [("10:02", "10:01", "None")]
+    market.quote("A 10:03", "A 10:10")
+    market.trade("A 10:04", "A 10:10")
+    assert clocks(run.step()) == [
+        ("10:04", "None", "left"),
+        ("10:09", "10:09", "None"),
+        ("None", "10:03", "right"),
+    ]
+    # in a query around it, the hint is none of the join
+    inner = f"SELECT t.time, q.time AS quoted FROM {text}"
+    hinted = f"SELECT {late} s.time, quoted, late FROM ({inner}) AS s JOIN quotes AS z"
+    around = market.spark.sql(f"{hinted} ON z.time = s.time")
+    assert around.columns == ["time", "quoted", "late"]
+
+
+@pytest.mark.connect
+def test_an_asof_join_with_a_table_is_none_of_streams(market: Market, of_tables: bool) -> None:
     market.spark.sql("SELECT TIMESTAMP '2024-05-04' AS time, 'A' AS sym").createOrReplaceTempView(
         "stored_quotes"
     )
+    text = f"SELECT t.time FROM trades t ASOF JOIN stored_quotes q {MATCH} ON t.sym = q.sym"
+    if of_tables:
+        assert market.spark.sql(text).columns == ["time"]
+        tables = text.replace("trades", "stored_quotes")
+        assert market.spark.sql(tables).count() == 1
+        return
     with pytest.raises(AnalysisException) as caught:
-        market.spark.sql(
-            f"SELECT t.time FROM trades t ASOF JOIN stored_quotes q {MATCH} ON t.sym = q.sym"
-        )
+        market.spark.sql(text)
     assert caught.value.getCondition() == "STREAM_JOIN.STATIC_INPUT", caught.value

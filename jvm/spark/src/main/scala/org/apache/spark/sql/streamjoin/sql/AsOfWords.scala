@@ -5,8 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 /**
- * Rewrites `ASOF JOIN`, which Spark's grammar has since 4.3, to a call that the grammar of earlier
- * versions accepts:
+ * Rewrites `ASOF JOIN` to a call that the grammar of every Spark version accepts:
  *
  * {{{
  *   t LEFT ASOF JOIN quotes AS q MATCH_CONDITION (t.at >= q.at) ON t.k = q.k
@@ -20,14 +19,22 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  *   FROM orders ASOF JOIN quotes ON ...       ASOF is the alias of orders
  *   FROM orders o ASOF JOIN quotes ON ...     an as-of join: orders has an alias
  *   FROM orders LEFT ASOF JOIN quotes ON ...  an as-of join: an alias precedes the type of a join
+ *   FROM orders ASOF JOIN quotes ON orders.k = ...  an as-of join: an alias would hide `orders`
  * }}}
  *
- * If ASOF is a keyword, the text remains unchanged: the query may be one of tables, which only the
- * analyzer knows.
+ * Spark 4.3 has the grammar of the first example, and joins tables by it if a setting enables it.
+ * Then only the analyzer knows whether the inputs are tables, and the text remains unchanged, see
+ * `ReplaceAsOfJoin`. If its SELECT has the hint `STREAM_JOIN`, the join is one of streams.
  *
  * Sources: the SQL references of Spark 4.3, Snowflake, DuckDB and ClickHouse.
+ *
+ * @param ofTables whether Spark accepts an `ASOF JOIN` of tables
  */
-private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlToken]) {
+private[streamjoin] final class AsOfWords(
+    text: String,
+    tokens: IndexedSeq[SqlToken],
+    ofTables: Boolean
+) {
   import AsOfWords._
 
   /** @return the edits. Throws the refusal of an invalid `ASOF JOIN`. */
@@ -35,11 +42,13 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
 
   private def kind(i: Int): String = if (tokens.isDefinedAt(i)) tokens(i).kind else ""
 
-  private def is(i: Int, word: String): Boolean = tokens.isDefinedAt(i) &&
-    text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT) == word
+  private def is(i: Int, word: String): Boolean = wordAt(i).contains(word)
 
-  private def isAsOf(i: Int): Boolean = is(i, "ASOF") && kind(i) == "IDENTIFIER" &&
-    !BeforeName(kind(i - 1)) && kind(join(i)) == "JOIN"
+  private def wordAt(i: Int): Option[String] =
+    tokens.lift(i).map(t => text.substring(t.start, t.end).toUpperCase(Locale.ROOT))
+
+  private def isAsOf(i: Int): Boolean =
+    is(i, "ASOF") && !BeforeName(kind(i - 1)) && kind(join(i)) == "JOIN"
 
   /** The index of JOIN in `ASOF JOIN`, `ASOF LEFT JOIN` and `ASOF LEFT OUTER JOIN`. */
   private def join(asOf: Int): Int =
@@ -47,13 +56,31 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
 
   private def rewritten(i: Int): Seq[Edit] = {
     val relation = join(i) + 1
-    val criteria = Iterator
-      .iterate(relation)(n =>
-        if (kind(n) == "LEFT_PAREN") SqlToken.closing(tokens, n) + 1 else n + 1
-      )
-      .dropWhile(n => !isCriterion(n) && !AfterRelation(kind(n)))
-      .next()
-    if (is(criteria, MatchCondition) || !mayBeAlias(i)) joined(i, criteria) else Nil
+    val criteria = from(relation).find(n => isCriterion(n) || AfterRelation(kind(n))).get
+    val isMatched = is(criteria, MatchCondition)
+    if (isMatched && isSparks(i)) Nil
+    else if (isMatched || !mayBeAlias(i) || hasNameOfLeft(i, criteria)) joined(i, criteria)
+    else Nil
+  }
+
+  /** The tokens from one on, without those in parentheses. */
+  private def from(n: Int): Iterator[Int] = Iterator.iterate(n)(n =>
+    if (kind(n) == "LEFT_PAREN") SqlToken.closing(tokens, n) + 1 else n + 1
+  )
+
+  /** Whether Spark parses the join, and the query does not say that it is one of streams. */
+  private def isSparks(i: Int): Boolean = ofTables && kind(i) == "ASOF" && kind(i + 1) == "JOIN" &&
+    !(typeStart(i) until i).exists(n => OtherTypes(kind(n))) && !isHinted(i)
+
+  /** Whether the SELECT of a join has the hint `STREAM_JOIN`. */
+  private def isHinted(i: Int): Boolean = {
+    val select = Iterator.iterate(i)(before).find(n => n < 0 || kind(n) == "SELECT").get
+    (select + 1 until hintsEnd(select + 1)).exists(is(_, StreamHintWords.Hint))
+  }
+
+  private def hintsEnd(n: Int): Int = {
+    val end = if (kind(n) == "HENT_START") tokens.indexWhere(_.is("HENT_END"), n) else -1
+    if (end < 0) n else hintsEnd(end + 1)
   }
 
   private def joined(i: Int, criteria: Int): Seq[Edit] = {
@@ -77,6 +104,15 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
   private def mayBeAlias(i: Int): Boolean = {
     val clause = Iterator.iterate(i - 1)(before).dropWhile(!beginsClause(_)).next()
     !TypeWords(kind(i - 1)) && !Set("ON", "USING")(kind(clause)) && !hasAlias(clause + 1, i - 1)
+  }
+
+  /** Whether ON has columns of the relation before ASOF by its name, and none by the name ASOF. */
+  private def hasNameOfLeft(i: Int, criteria: Int): Boolean = {
+    val end = from(criteria + 1).find(n => AfterRelation(kind(n))).get
+    val names = (criteria + 1 until end)
+      .filter(n => kind(n + 1) == "DOT" && kind(n - 1) != "DOT")
+      .flatMap(wordAt)
+    kind(criteria) == "ON" && names.exists(wordAt(i - 1).contains) && !names.contains("ASOF")
   }
 
   private def beginsClause(n: Int): Boolean =

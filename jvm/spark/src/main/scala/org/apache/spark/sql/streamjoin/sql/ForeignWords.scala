@@ -21,18 +21,6 @@ private[sql] object ForeignWords {
   def of(text: String, refused: ParseException): ParseException = {
     val words = new Words(text, SqlToken.all(text))
     val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
-    def asOfJoin =
-      if (lacksMatchCondition(near, words))
-        words.find(words.isAsOf).map { i =>
-          words.refused(i, words.asOfEnd(i))(
-            StreamJoinErrors.unsupportedAsOf(
-              _,
-              "the ASOF JOIN has no MATCH_CONDITION",
-              AsOfWords.Instead
-            )
-          )
-        }
-      else None
     def temporal =
       if (asksForTimeOfRow(refused))
         words.find(words.isTimeTravel).map(i => words.refused(i, i + 3)(timeOfRow))
@@ -41,7 +29,7 @@ private[sql] object ForeignWords {
       yield words.refused(i, i + p.length - 1) {
         StreamJoinErrors.otherDialect(_, p.words, p.system, p.instead)
       }).nextOption()
-    asOfJoin.orElse(temporal).orElse(phrase).orElse(interval(near, words)).getOrElse(refused)
+    temporal.orElse(phrase).orElse(interval(near, words)).getOrElse(refused)
   }
 
   /** `INTERVAL o.seconds SECOND`, or `10 MINUTES` where Spark stops at the unit. */
@@ -78,11 +66,6 @@ private[sql] object ForeignWords {
       "Write the column, without a function of it; or ASOF JOIN quotes AS q MATCH_CONDITION (t.time - " +
         "INTERVAL '5' SECOND >= q.time) ON t.symbol = q.symbol"
     )
-
-  /** Spark 4.3 has the keyword ASOF, and stops where MATCH_CONDITION is missing. */
-  private def lacksMatchCondition(near: String, words: Words): Boolean =
-    Set("'ON'", "'USING'", "END OF INPUT")(near) &&
-      !words.exists(words.at(_, "MATCH_CONDITION"))
 
   /**
    * Recognizes a time of a row that [[RelationWindows]] does not rewrite, as in
@@ -151,11 +134,7 @@ private[sql] object ForeignWords {
 
     def at(i: Int, word: String): Boolean = apply(i) == word
 
-    def exists(accepts: Int => Boolean): Boolean = tokens.indices.exists(accepts)
-
     def find(accepts: Int => Boolean): Option[Int] = tokens.indices.find(accepts)
-
-    def isAsOf(i: Int): Boolean = at(i, "ASOF") && at(asOfEnd(i), "JOIN")
 
     def isTimeTravel(i: Int): Boolean =
       Seq("FOR", "SYSTEM_TIME", "AS", "OF").zipWithIndex.forall { case (word, n) =>
@@ -184,9 +163,6 @@ private[sql] object ForeignWords {
     /** The text from one word until another. */
     def between(from: Int, until: Int): String =
       text.substring(tokens(from).start, tokens(until - 1).end)
-
-    /** The index of JOIN in `ASOF JOIN` or `ASOF LEFT JOIN`. */
-    def asOfEnd(i: Int): Int = if (at(i + 1, "LEFT")) i + 2 else i + 1
 
     def refused(from: Int, to: Int)(error: Origin => StreamJoinAnalysisException): ParseException =
       Relocation.refused(text, tokens(from).start, tokens(to).end - 1)(error)

@@ -63,7 +63,7 @@ private[streamjoin] final class StreamHintWords(text: String, tokens: IndexedSeq
 
 private[streamjoin] object StreamHintWords {
 
-  private val Hint = "STREAM_JOIN"
+  val Hint = "STREAM_JOIN"
 
   private val Name = "JOIN_OPTIONS"
 

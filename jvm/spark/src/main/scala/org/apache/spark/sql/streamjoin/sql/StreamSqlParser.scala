@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNode
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.spark.ParsedText
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -83,7 +84,8 @@ private[streamjoin] object StreamSqlParser {
     else {
       try {
         val tokens = SqlToken.all(text)
-        val windows = new RelationWindows(tokens).edits ++ new AsOfWords(text, tokens).edits
+        val windows =
+          new RelationWindows(tokens).edits ++ new AsOfWords(text, tokens, joinsTablesAsOf).edits
         val edits = windows ++ new StreamWords(text, tokens).edits(windows.nonEmpty) ++
           new StreamHintWords(text, tokens).edits
         Option.when(edits.nonEmpty)(new EditedText(text, edits.sortBy(e => (e.start, e.end))))
@@ -96,6 +98,10 @@ private[streamjoin] object StreamSqlParser {
           None
       }
     }
+
+  /** Whether Spark 4.3 accepts its own `ASOF JOIN`; the setting is none of earlier versions. */
+  private def joinsTablesAsOf: Boolean =
+    SQLConf.get.getConfString("spark.sql.join.asofJoin.enabled", "false").toBoolean
 
   private def refusal(text: String, w: WrongWindow): ParseException =
     Relocation.refused(text, w.start, w.end - 1) {

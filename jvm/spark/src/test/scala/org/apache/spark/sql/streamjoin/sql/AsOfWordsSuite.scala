@@ -12,7 +12,7 @@ class AsOfWordsSuite extends AnyFunSuite {
   private lazy val parser = StreamSqlParser.around(new SparkSqlParser())
 
   private def written(text: String): String = {
-    val edits = new AsOfWords(text, SqlToken.all(text)).edits
+    val edits = new AsOfWords(text, SqlToken.all(text), ofTables = false).edits
     new EditedText(text, edits.sortBy(e => (e.start, e.end))).text
   }
 
@@ -58,6 +58,19 @@ class AsOfWordsSuite extends AnyFunSuite {
   ) test(asOf) {
     assert(written(s"SELECT * FROM $asOf") == s"SELECT * FROM $rewritten")
     parser.parsePlan(s"SELECT * FROM $asOf")
+  }
+
+  for (
+    (left, condition) <- Seq(
+      "a ASOF LEFT JOIN" -> "a.k = b.k AND a.at >= b.at",
+      "s.a ASOF JOIN" -> "(a.k = b.k AND abs(a.at) >= b.at) WHERE asof.k > 0",
+      "c JOIN a ASOF INNER JOIN" -> "a.k = b.k AND A.at >= b.at LEFT JOIN d ON asof.k = d.k"
+    )
+  ) test(s"an alias would hide the name of the left input: $left b ON $condition") {
+    val text = s"SELECT * FROM $left b ON $condition"
+    val window = "STREAM_WINDOW(TABLE(SELECT * FROM b ), TRUE, 'ASOF')"
+    assert(written(text) == s"SELECT * FROM ${left.replace("ASOF ", "")} $window ON $condition")
+    parser.parsePlan(text)
   }
 
   for (
@@ -109,6 +122,10 @@ class AsOfWordsSuite extends AnyFunSuite {
     for (
       text <- Seq(
         "SELECT * FROM a ASOF JOIN b ON asof.id = b.id",
+        "SELECT * FROM a ASOF JOIN b ON asof.id = b.id AND a.x > 0",
+        "SELECT * FROM a ASOF JOIN b ON id = b.a.id AND asof.k = b.k",
+        "SELECT * FROM a ASOF JOIN b ON id = b.a.id",
+        "SELECT * FROM a ASOF JOIN b USING (id) WHERE a.x > 0",
         "SELECT * FROM a AS asof JOIN b USING (id)",
         "SELECT * FROM asof JOIN b ON asof.id = b.id",
         "SELECT * FROM s.asof JOIN b USING (id)",

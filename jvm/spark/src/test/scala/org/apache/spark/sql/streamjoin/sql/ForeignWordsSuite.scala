@@ -24,10 +24,10 @@ class ForeignWordsSuite extends AnyFunSuite {
     Some(ForeignWords.of(text, refused)).filter(_ ne refused).map(_.getCondition)
   }
 
-  test("ASOF JOIN, a keyword of Spark 4.3, without its MATCH_CONDITION") {
+  test("ASOF JOIN without its MATCH_CONDITION is refused before any parser stops") {
     val unsupported = Some("STREAM_JOIN.UNSUPPORTED_AS_OF")
-    assert(answered(s"$asOf ON t.symbol = q.symbol", "'ON'") == unsupported)
-    assert(answered(asOf, "end of input") == unsupported)
+    assert(refused(s"$asOf USING (symbol, at)") == unsupported)
+    assert(refused(asOf) == unsupported)
   }
 
   test("what is wrong elsewhere stays Spark's") {

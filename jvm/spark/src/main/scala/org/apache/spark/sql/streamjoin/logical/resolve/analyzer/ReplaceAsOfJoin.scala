@@ -10,7 +10,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, LastRows, M
 
 /**
  * Analyzer rule that replaces Spark's as-of join by this project's, if both inputs are streams.
- * Spark 4.3 parses `ASOF JOIN` itself, and executes it if the right input is a table.
+ * Spark 4.3 parses `ASOF JOIN` itself if a setting enables it, and executes it if the right input is
+ * a table. With the hint `STREAM_JOIN`, `AsOfWords` rewrites the join before Spark parses it.
  */
 object ReplaceAsOfJoin extends Rule[LogicalPlan] {
 
@@ -33,7 +34,8 @@ object ReplaceAsOfJoin extends Rule[LogicalPlan] {
       throw StreamJoinErrors.unsupportedAsOf(
         j.origin,
         "the right input of Spark's ASOF JOIN is a changelog",
-        "Write JOIN rates FOR SYSTEM_TIME AS OF o.time AS r ON o.currency = r.currency, or LEFT JOIN"
+        "Write the hint STREAM_JOIN behind SELECT: SELECT /*+ STREAM_JOIN */ o.id, r.rate FROM orders " +
+          "AS o ASOF JOIN rates AS r MATCH_CONDITION (o.time >= r.time) ON o.currency = r.currency"
       )
     }
     Join(

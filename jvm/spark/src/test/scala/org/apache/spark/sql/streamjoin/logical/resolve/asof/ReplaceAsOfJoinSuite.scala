@@ -65,7 +65,7 @@ class ReplaceAsOfJoinSuite extends AnalysisSession {
       "quoted"
     )
     val refused = refusal(asOf(rates, "quoted", "symbol"))
-    assert(refused.getMessage.contains("FOR SYSTEM_TIME AS OF"))
+    assert(refused.getMessage.contains("SELECT /*+ STREAM_JOIN */"))
   }
 
   test("the join with a table is Spark's") {
