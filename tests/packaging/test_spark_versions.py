@@ -23,6 +23,8 @@ from tests.processes import ROOT, run, run_python
 BREADTH = [
     # outer joins, a chain, changelogs, as-of joins and ordered outputs go on from checkpoints
     "tests/golden_checkpoints",
+    # syntax that Spark 4.3 has, too
+    "tests/asof/test_asof_sql.py",
     "tests/eventtime/test_replace_builtin.py",
     "tests/doctor/test_pending.py",
     "tests/sql/test_refusals.py",
