@@ -39,7 +39,7 @@ ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: help venv test-newest demo bench bench-full bench-jars kafka-jars soak reliability throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
+.PHONY: FORCE help venv test-newest demo bench bench-full bench-jars kafka-jars soak reliability throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
 
 help:
 	@echo "make venv     the virtual environment .venv, which ./sbt needs too"
@@ -219,8 +219,13 @@ $(WHEEL): $(JAR) $(STAMPS)/venv $(PYTHON_PACKAGE)
 	rm -rf $(DIST)
 	$(BIN)/python -m build --wheel --no-isolation --outdir $(DIST) python
 
+# The version of OTHER_SPARKS. The file changes with it alone, and the environment follows.
+$(STAMPS)/version-%: FORCE
+	@mkdir -p $(@D)
+	@echo '$(filter $*.%,$(OTHER_SPARKS))' | cmp -s - $@ || echo '$(filter $*.%,$(OTHER_SPARKS))' > $@
+
 # Another version of Spark, with as much as the tests of versions need.
-$(STAMPS)/pyspark-%: python/requirements-dev.txt | $(STAMPS)/venv
+$(STAMPS)/pyspark-%: $(STAMPS)/version-% python/requirements-dev.txt | $(STAMPS)/venv
 	test -x .venv-spark-$*/bin/python || $(PYTHON) -m venv .venv-spark-$*
 	grep -E '^(confluent-kafka|numpy|pandas|pyarrow|pytest|testcontainers)' python/requirements-dev.txt \
 	  > .venv-spark-$*/requirements.txt
@@ -228,8 +233,8 @@ $(STAMPS)/pyspark-%: python/requirements-dev.txt | $(STAMPS)/venv
 	  pyspark==$(filter $*.%,$(OTHER_SPARKS)) -r .venv-spark-$*/requirements.txt
 	@touch $@
 
-# Make would take the stamp away, as a step on the way to the next.
-.PRECIOUS: $(STAMPS)/pyspark-%
+# Make would take the stamps away, as steps on the way to the next.
+.PRECIOUS: $(STAMPS)/version-% $(STAMPS)/pyspark-%
 
 # The same wheel there.
 $(STAMPS)/spark-%: $(WHEEL) $(STAMPS)/pyspark-%
