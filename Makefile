@@ -131,6 +131,7 @@ test-newest: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	rm -f $(STAMPS)/spark-* $(STAMPS)/pyspark-*
 	$(MAKE) OTHER_SPARKS="$(OTHER_SPARKS)" $(OTHER_MINORS:%=$(STAMPS)/spark-%)
 	$(BIN)/python -m scripts.spark_versions links
+	$(BIN)/python -m scripts.spark_versions sizes $(WHEEL)
 	$(ON_OTHER_SPARKS) STREAMJOIN_KEEP_VERSIONS=yes \
 	  $(PYTEST) -m thorough tests/packaging/test_spark_versions.py tests/packaging/test_submit.py tests/crash/test_crash.py
 	$(BIN)/python -m scripts.spark_versions page

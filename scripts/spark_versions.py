@@ -4,9 +4,12 @@
 index, and looks up in the jars of each what our jar names of Spark. Without a version it takes
 every release that one of our jars is for.
 
-``python -m scripts.spark_versions page`` writes the table of ``docs/reference/versions.md`` from
-``results/spark-versions.json``. The links and the tests of features (``make test-newest``) leave
-there what they found.
+``python -m scripts.spark_versions sizes WHEEL`` measures the wheel, its jars, and the sources of
+each range of versions.
+
+``python -m scripts.spark_versions page`` writes the tables of ``docs/reference/versions.md`` from
+``results/spark-versions.json``. The links, the sizes and the tests of features
+(``make test-newest``) leave there what they found.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 import streamjoin
 from streamjoin._version import _JAR_OF, _TOO_OLD
@@ -29,6 +33,7 @@ from .missing_members import missing
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "results" / "spark-versions.json"
 PAGE = ROOT / "docs" / "reference" / "versions.md"
+EVERY = "every version"
 BEGIN, END = "<!-- from results/spark-versions.json -->\n", "<!-- end -->\n"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 
@@ -87,9 +92,57 @@ def links(versions: list[str]) -> int:
     return 1 if failed else 0
 
 
-def table() -> str:
-    """Give the table of the page: what links with which releases, and what was tested on which."""
+def sizes(wheel: Path) -> None:
+    """Record the bytes of the wheel and of its jars, and the lines of each folder of sources."""
+    with ZipFile(wheel) as contents:
+        jars = {
+            Path(entry.filename).name.removesuffix(
+                f"-{streamjoin.__version__}.jar"
+            ): entry.file_size
+            for entry in contents.infolist()
+            if entry.filename.endswith(".jar")
+        }
+    folders = sorted((ROOT / "jvm" / "spark" / "src" / "main").glob("scala-spark-*"))
     record = json.loads(RECORD.read_text())
+    record["sizes"] = {
+        "wheel": wheel.stat().st_size,
+        "jars": dict(sorted(jars.items())),
+        "lines": {
+            EVERY: sum(lines(ROOT / "jvm" / part / "src/main/scala") for part in ("core", "spark")),
+            **{folder.name.removeprefix("scala-spark-"): lines(folder) for folder in folders},
+        },
+    }
+    RECORD.write_text(json.dumps(record, indent=2) + "\n")
+
+
+def lines(folder: Path) -> int:
+    """Count the lines of Scala in a folder that are not blank."""
+    return sum(bool(line.strip()) for path in folder.rglob("*.scala") for line in path.open("rb"))
+
+
+def tables() -> str:
+    """Give the tables of the page."""
+    record = json.loads(RECORD.read_text())
+    return f"{table(record)}\n{table_of_sizes(record['sizes'])}"
+
+
+def table_of_sizes(found: dict[str, Any]) -> str:
+    """Give what a version adds to the wheel and to the sources."""
+    rows = [
+        ("the wheel", megabytes(found["wheel"])),
+        *((f"the jar `{name}`", megabytes(size)) for name, size in found["jars"].items()),
+        *((f"sources of {name}", f"{n:,} lines") for name, n in found["lines"].items()),
+    ]
+    shown = ["| part | size |", "|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(shown) + "\n"
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+def table(record: dict[str, Any]) -> str:
+    """Give what links with which releases, and what was tested on which."""
     lines = [
         "| Spark | jar | all classes and members found in | tests of features |",
         "|---|---|---|---|",
@@ -111,16 +164,19 @@ def table() -> str:
 
 
 def page(text: str) -> str:
-    """Give the page with the table of the record in the place of its own."""
+    """Give the page with the tables of the record in the place of its own."""
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return f"{before}{BEGIN}\n{tables()}\n{END}{after}"
 
 
 def main() -> int:
     command, *versions = sys.argv[1:] or [""]
     if command == "links":
         return links(versions)
+    if command == "sizes" and len(versions) == 1:
+        sizes(Path(versions[0]))
+        return 0
     if command == "page" and not versions:
         PAGE.write_text(page(PAGE.read_text()))
         return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ import pyspark
 import pytest
 
 import streamjoin
+from scripts import spark_versions
 from scripts.missing_members import missing
 from scripts.spark_versions import PAGE, keep, page
 from streamjoin._version import _JAR_OF
@@ -100,6 +102,24 @@ def test_link_check_finds_missing_members() -> None:
 def test_versions_page_matches_the_record() -> None:
     text = PAGE.read_text()
     assert page(text) == text
+
+
+def test_sizes_are_those_of_the_wheel_and_of_the_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps({"links": {}, "tests": {}}))
+    monkeypatch.setattr(spark_versions, "RECORD", record)
+    jar = f"streamjoin-spark-4.1_2.13-{streamjoin.__version__}.jar"
+    wheel = tmp_path / "some.whl"
+    with ZipFile(wheel, "w") as contents:
+        contents.writestr(f"streamjoin/jars/{jar}", b" " * 2_340_000)
+        contents.writestr("streamjoin/__init__.py", b"")
+    spark_versions.sizes(wheel)
+    written = spark_versions.tables()
+    assert "| the jar `streamjoin-spark-4.1_2.13` | 2.3 MB |\n" in written
+    assert re.search(r"\| sources of every version \| \d\d,\d{3} lines \|\n", written)
+    assert re.search(r"\| sources of 4\.0-4\.1 \| \d+ lines \|\n", written)
 
 
 def test_each_jar_states_the_versions_that_choose_it() -> None:
