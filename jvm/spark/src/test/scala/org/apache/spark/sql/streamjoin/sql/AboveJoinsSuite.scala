@@ -78,11 +78,11 @@ class AboveJoinsSuite extends SqlShapes {
     "SELECT nothing FROM # ORDER BY o.t"
   )
 
-  for (relation <- relations)
-    test(s"each statement above $relation is planned or refused")(check(statements.map(_.replace(
-      "#",
-      relation
-    ))))
-
-  testThatSomeArePlanned(0.6)
+  testShapes(
+    relations.map { relation =>
+      s"each statement above $relation is planned or refused" ->
+        statements.map(_.replace("#", relation))
+    },
+    share = 0.6
+  )
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.sql
 
+import scala.collection.mutable
+
 import org.apache.spark.{SparkThrowable, SparkUnsupportedOperationException}
 import org.apache.spark.sql.{classic, AnalysisException}
 import org.apache.spark.sql.execution.SimpleMode
@@ -21,35 +23,56 @@ trait SqlShapes extends AnalysisSession {
       .createOrReplaceTempView("table")
   }
 
-  private var texts, planned = 0
-
-  /** The last test. It fails if most statements are refused only for mistakes of their own. */
-  protected def testThatSomeArePlanned(share: Double): Unit =
+  /**
+   * Registers one test for each group of statements. A last test fails if most statements are
+   * refused, perhaps for mistakes of their own.
+   *
+   * @param groups the statements by the name of their test
+   * @param share the minimum share of planned statements
+   */
+  protected def testShapes(groups: Seq[(String, Seq[String])], share: Double): Unit = {
+    for ((name, statements) <- groups)
+      test(name) {
+        val broken =
+          for (text <- statements; Broken(why) <- Seq(outcome(text)))
+            yield s"$text: ${why.take(200)}"
+        assert(broken.isEmpty, broken.mkString("\n", "\n", ""))
+      }
     test(s"more than $share of the statements are planned") {
-      assert(planned > texts * share, s"$planned of $texts")
+      val all = groups.flatMap(_._2)
+      val planned = all.count(outcome(_) == Planned)
+      assert(planned > all.length * share, s"$planned of ${all.length}")
     }
-
-  /** Fails with the statements that are neither planned nor refused properly. */
-  protected def check(some: Seq[String]): Unit = {
-    streams
-    texts += some.size
-    val broken = some.flatMap(text => wrong(text).map(why => s"$text: ${why.take(200)}"))
-    assert(broken.isEmpty, broken.mkString("\n", "\n", ""))
   }
 
-  private def wrong(text: String): Option[String] =
+  private sealed trait Outcome
+  private case object Planned extends Outcome
+  private case object NotPlanned extends Outcome
+
+  /** Neither planned nor refused properly. */
+  private case class Broken(why: String) extends Outcome
+
+  private val outcomes = mutable.Map.empty[String, Outcome]
+
+  /** Plans a statement, once for all tests. */
+  private def outcome(text: String): Outcome = {
+    streams
+    outcomes.getOrElseUpdate(text, planned(text))
+  }
+
+  private def planned(text: String): Outcome =
     try {
       val execution = session.sql(text).asInstanceOf[classic.DataFrame].queryExecution
-      if (!execution.analyzed.isStreaming) None
+      if (!execution.analyzed.isStreaming) NotPlanned
       else {
         val plan = ExplainCommand(execution.analyzed, SimpleMode).run(session).head.getString(0)
-        planned += 1
-        Option.when(plan.contains("INTERNAL_ERROR") || !plan.contains("== Physical Plan =="))(plan)
+        if (plan.contains("INTERNAL_ERROR") || !plan.contains("== Physical Plan ==")) Broken(plan)
+        else Planned
       }
     } catch {
-      case e: AnalysisException if !e.getCondition.startsWith("INTERNAL_ERROR") => None
-      case _: SparkUnsupportedOperationException                                => None
-      case e: SparkThrowable => Some(s"${e.getCondition} $e")
-      case e: Exception      => Some(e.toString)
+      case e: AnalysisException if !e.getCondition.startsWith("INTERNAL_ERROR") => NotPlanned
+      case _: SparkUnsupportedOperationException                                => NotPlanned
+      case e: SparkThrowable => Broken(s"${e.getCondition} $e")
+      case e: Exception      => Broken(e.toString)
     }
 }

@@ -59,13 +59,13 @@ class SubqueryShapesSuite extends SqlShapes {
 
   private val outer = Seq("o", "c AS o", "table AS o")
 
-  for (relation <- relations)
-    test(s"each sub-query over $relation is planned or refused") {
-      check(
+  testShapes(
+    relations.map { relation =>
+      s"each sub-query over $relation is planned or refused" -> {
         for (o <- outer; condition <- conditions)
           yield s"SELECT o.id FROM $o WHERE ${condition.replace("#", relation)}"
-      )
-    }
-
-  testThatSomeArePlanned(0.15)
+      }
+    },
+    share = 0.15
+  )
 }
