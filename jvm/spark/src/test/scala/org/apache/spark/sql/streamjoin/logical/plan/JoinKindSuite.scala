@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo}
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter, NaturalJoin}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LocalRelation, LogicalPlan}
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, StreamJoinConf}
 
 import io.streamjoin.PythonApi
 
@@ -73,6 +73,19 @@ class JoinKindSuite extends AnalysisSession {
     assert(JoinKind.required(join(plain, plain)).isEmpty)
     assert(JoinKind.required(join(orders)).contains(JoinKind.EventTime))
     assert(JoinKind.required(join(plain, plain, Some(JoinOptions()))).contains(JoinKind.EventTime))
+  }
+
+  test("a join of streams without an imposed order or a hint is replaced only by a setting") {
+    for (view <- Seq("p", "q"))
+      stream("value AS k", "timestamp AS t").withWatermark("t", "5 seconds")
+        .createOrReplaceTempView(view)
+    val text = "SELECT p.k FROM p JOIN q ON p.k = q.k AND q.t BETWEEN p.t AND p.t + INTERVAL 1 HOUR"
+    assert(!isOurs(analyzed(text)))
+    session.conf.set(StreamJoinConf.ReplaceBuiltin.key, "true")
+    try {
+      assert(isOurs(analyzed(text)))
+      assert(JoinKind.required(join(plain, plain)).isEmpty)
+    } finally session.conf.unset(StreamJoinConf.ReplaceBuiltin.key)
   }
 
   test("each kind of join refuses the options that it does not support") {

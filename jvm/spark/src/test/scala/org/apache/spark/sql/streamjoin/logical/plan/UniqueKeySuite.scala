@@ -112,10 +112,11 @@ class UniqueKeySuite extends AnalysisSession {
     assert(UniqueKey.of(planOf(some)) == Nil)
   }
 
+  private def explained(text: String): String =
+    session.sessionState.executePlan(analyzed(text)).explainString(FormattedMode)
+
   test("explain names the inferred key and the output key of both joins") {
-    val text = session.sessionState
-      .executePlan(planOf(session.sql(over(paired("LEFT", "a.id = b.id"), "x.id = c.id"))))
-      .explainString(FormattedMode)
+    val text = explained(over(paired("LEFT", "a.id = b.id"), "x.id = c.id"))
     assert(
       text.contains(
         "rows of x are identified by key id of the join below, one row for each join key"
@@ -123,5 +124,16 @@ class UniqueKeySuite extends AnalysisSession {
       text
     )
     assert(text.linesIterator.count(_.contains("+- output key: id")) == 2, text)
+  }
+
+  test("a change of the join key is an update by the inferred key, and none without a key") {
+    def above(below: String) =
+      explained(s"SELECT x.id, c.k AS ck, _change_type FROM ($below) x LEFT JOIN c ON x.k = c.id")
+    val keyed = above(paired("LEFT", "a.k = b.id"))
+    assert(keyed.contains("Consolidate by id"), keyed)
+    assert(keyed.contains("two images of one key (id) are emitted as an update"), keyed)
+    val other = above(paired("LEFT", "a.k = b.k"))
+    assert(other.contains("output key: none is known; changes are emitted as insert and delete"))
+    assert(!other.contains("are emitted as an update"), other)
   }
 }

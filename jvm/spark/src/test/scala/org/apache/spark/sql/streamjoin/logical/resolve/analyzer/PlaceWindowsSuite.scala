@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
@@ -162,11 +164,20 @@ class PlaceWindowsSuite extends StreamsInSql {
     }
   }
 
-  test("WHERE with bounds and a filter on one input bounds the join") {
+  test("a filter on one input does not move from WHERE to the condition of the join") {
     val query =
       s"SELECT o.id FROM o JOIN d ON ${meets("o", "d")} WHERE ${near("o", "d")} AND o.id > 3"
     replacing(assert(joins(query) == "ours(dt-ot)"))
+    val sparks = analyzed(query)
+    val placed = replacing(PlaceWindows(sparks))
+    def columns(conditions: PartialFunction[LogicalPlan, Expression]) =
+      placed.collect(conditions.andThen(_.references.map(_.name).toSet))
+    assert(columns { case j: Join => j.condition.get } == Seq(Set("k", "ot", "dt")))
+    assert(columns { case f: Filter => f.condition } == Seq(Set("id")))
   }
+
+  /** The analyzed plan with Spark's own joins. */
+  private def analyzed(query: String): LogicalPlan = spark.sql(query).queryExecution.analyzed
 
   test("a join above an unbounded join of Spark is not replaced") {
     val lower = s"o JOIN d ON ${meets("o", "d")}"
@@ -188,8 +199,6 @@ class PlaceWindowsSuite extends StreamsInSql {
 
   test("WHERE stays above the join without replaceBuiltin") {
     val query = s"SELECT o.id FROM o JOIN d ON ${meets("o", "d")} WHERE ${near("o", "d")}"
-    assert(spark.sql(query).queryExecution.analyzed.exists(
-      _.isInstanceOf[org.apache.spark.sql.catalyst.plans.logical.Filter]
-    ))
+    assert(analyzed(query).exists(_.isInstanceOf[Filter]))
   }
 }

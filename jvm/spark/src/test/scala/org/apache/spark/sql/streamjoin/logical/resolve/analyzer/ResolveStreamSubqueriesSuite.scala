@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
@@ -12,11 +13,8 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
 
   private val bounded = s"${meets("o", "d")} AND ${near("o", "d")}"
 
-  test("EXISTS over watermarked streams is a stream join, and refused without bounds") {
+  test("EXISTS over watermarked streams is a stream join") {
     assert(joins(exists("oi", "di", bounded)) == "ours(dt-ot)")
-    assert(refusal(exists("oi", "di", meets("o", "d"))) == "UNSUPPORTED_SUBQUERY")
-    val half = s"${meets("o", "d")} AND d.dt >= o.ot"
-    assert(refusal(exists("oi", "di", half)) == "UNBOUNDED_STATE")
   }
 
   test("EXISTS, NOT EXISTS and IN are stream joins with replaceBuiltin") {
@@ -63,12 +61,34 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
     }
   }
 
-  test("EXISTS and IN without complete bounds are refused with replaceBuiltin") {
-    replacing {
-      assert(refusal(exists("o", "d", meets("o", "d"))) == "UNSUPPORTED_SUBQUERY")
-      assert(refusal(exists("o", "d", s"${meets("o", "d")} AND d.dt >= o.ot")) == "UNBOUNDED_STATE")
-      assert(refusal("SELECT id FROM o WHERE k IN (SELECT k FROM d)") == "UNSUPPORTED_SUBQUERY")
+  /** Expects the refusal of a query with texts in its message. */
+  private def refused(query: String, condition: String, says: String*): Unit = {
+    val e = intercept[AnalysisException](spark.sql(query))
+    assert(e.getCondition == s"STREAM_JOIN.$condition")
+    says.foreach(text => assert(e.getMessage.contains(text), e.getMessage))
+  }
+
+  test("the refusal of EXISTS and IN without complete bounds gives the missing condition") {
+    val unbounded = Seq(
+      "does not bound the distance between its event time and the event time of the outer row",
+      "d.time BETWEEN o.time AND o.time + INTERVAL '1' HOUR"
+    )
+    def check(o: String, d: String): Unit = {
+      refused(exists(o, d, meets("o", "d")), "UNSUPPORTED_SUBQUERY", unbounded: _*)
+      refused(
+        exists(o, d, s"${meets("o", "d")} AND d.dt >= o.ot"),
+        "UNBOUNDED_STATE",
+        "Add the missing inequality",
+        "for example o.ot >= d.dt - INTERVAL '1' HOUR"
+      )
+      refused(
+        s"SELECT id FROM $o WHERE k IN (SELECT k FROM $d)",
+        "UNSUPPORTED_SUBQUERY",
+        unbounded: _*
+      )
     }
+    check("oi", "di")
+    replacing(check("o", "d"))
   }
 
   test("Spark refuses EXISTS without an imposed order and without replaceBuiltin") {

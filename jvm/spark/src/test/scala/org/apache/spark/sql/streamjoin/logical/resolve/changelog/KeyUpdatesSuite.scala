@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
-import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.classic.Dataset
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.SplitKeyUpdates
@@ -109,6 +108,15 @@ class KeyUpdatesSuite extends AnalysisSession {
     val source = new ChangelogSource(planOf(messages), session.sessionState.conf.resolver)
     val changes = Dataset.ofRows(session, source.debezium(Seq("id"), "value", Some("source.lsn")))
     assert(changes.where("_change_type = 'delete'").collect().map(_.getInt(0)).toSeq == Seq(1))
-    intercept[AnalysisException](source.debezium(Seq("other"), "value", Some("source.lsn")))
+  }
+
+  test("a key column that is not in the images is refused") {
+    val messages = stream(s"from_json('', '$fields') AS value")
+    val e = refusal(
+      PythonApi.fromDebezium(messages, java.util.List.of("other"), "value", "source.lsn")
+    )
+    assert(e.getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
+    assert(e.getMessage.contains("the key other is not part of the rows"), e.getMessage)
+    assert(e.getMessage.contains("columns of id, part, name"), e.getMessage)
   }
 }

@@ -1,7 +1,11 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 
 import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
+
+import io.streamjoin.PythonApi
 
 /** A refused join gets an error that names the cause and what to write. */
 class RefusalsSuite extends AnalysisSession {
@@ -136,13 +140,29 @@ class RefusalsSuite extends AnalysisSession {
     )
   }
 
-  test("the refusal suggests an order on a timestamp, not on a number without bounds") {
+  test("the refusal suggests an order on a timestamp, not on a number, if the other is a time") {
     val numbers = stream("value AS k", "value AS n", "value AS price")
-    val right = ordered(stream("value AS k", "timestamp AS s"), "s").as("r")
-    val e = refusal(joined(numbers.as("l"), right, "l.k = r.k"))
-    assert(!e.getMessage.contains("imposeOrder("))
+    assert(!missing(numbers).contains("imposeOrder("))
     says(missing(source.select("k", "count")), "None of these columns")
     says(missing(source), "imposeOrder(\"t\"")
+  }
+
+  test("the refusal suggests an order on a number only if the condition bounds the number") {
+    val numbers = stream("value AS k", "value AS n", "value AS price").as("l")
+    val right = PythonApi
+      .imposeOrder(stream("value AS k", "value AS s"), "s", java.util.Map.of("lag", 100))
+      .as("r")
+    def message(on: String): String = {
+      val e = refusal(joined(numbers, right, on))
+      assert(e.getCondition == "STREAM_JOIN.MISSING_WATERMARK")
+      e.getMessage
+    }
+    for (on <- Seq("l.k = r.k", "l.k = r.k AND l.n = r.s")) {
+      says(message(on), "None of these columns")
+      assert(!message(on).contains("imposeOrder("), on)
+    }
+    says(message("l.k = r.k AND r.s BETWEEN l.n AND l.n + 5"), "l.imposeOrder(\"n\", 100)")
+    says(message("l.k = r.k AND r.s >= l.price"), "l.imposeOrder(\"price\", 100)")
   }
 
   test("a window that is computed in ON is refused") {
@@ -182,9 +202,21 @@ class RefusalsSuite extends AnalysisSession {
   }
 
   test("withWatermark below an order, on a table or on another union input is accepted") {
-    planOf(ordered(source.withWatermark("t", "1 minute"), "t"))
-    planOf(ordered(session.range(3).selectExpr("timestamp_seconds(id) AS t"), "t")
-      .withWatermark("t", "1 minute"))
-    planOf(source.withWatermark("t", "1 minute").union(ordered(source, "t")))
+
+    /** The nodes that declare event times, from the top. */
+    def declared(df: DataFrame): Seq[String] = planOf(df).collect {
+      case o: ImposeOrder        => s"order on ${o.column.name}"
+      case w: EventTimeWatermark => s"watermark of ${w.eventTime.name}"
+    }
+    assert(
+      declared(ordered(source.withWatermark("t", "1 minute"), "t")) ==
+        Seq("order on t", "watermark of t")
+    )
+    val table = ordered(session.range(3).selectExpr("timestamp_seconds(id) AS t"), "t")
+    assert(declared(table.withWatermark("t", "1 minute")) == Nil)
+    assert(
+      declared(source.withWatermark("t", "1 minute").union(ordered(source, "t"))) ==
+        Seq("watermark of t", "order on t", "watermark of t")
+    )
   }
 }

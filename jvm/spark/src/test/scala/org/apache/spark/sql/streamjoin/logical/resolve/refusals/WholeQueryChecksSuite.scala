@@ -2,8 +2,14 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 
 import java.util.UUID
 
-import org.apache.spark.sql.{functions, DataFrame}
-import org.apache.spark.sql.catalyst.analysis.{AnalysisContext, UnresolvedRelation}
+import scala.util.{Success, Try}
+
+import org.apache.spark.sql.{functions, AnalysisException, DataFrame}
+import org.apache.spark.sql.catalyst.analysis.{
+  AnalysisContext,
+  UnresolvedAttribute,
+  UnresolvedRelation
+}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.catalyst.plans.Inner
@@ -11,7 +17,12 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, JoinOptions, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogJoin,
+  JoinNode,
+  JoinOptions,
+  StreamJoinHint
+}
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.CheckJoinHints
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.unsafe.types.CalendarInterval
@@ -37,6 +48,8 @@ class WholeQueryChecksSuite extends AnalysisSession {
 
   private def column(plan: LogicalPlan, name: String) = plan.output.find(_.name == name).get
 
+  private def accepted(check: => Unit): Unit = assert(Try(check) == Success(()))
+
   private def refused(check: => Unit, condition: String): Unit =
     assert(refusal(check).getCondition == s"STREAM_JOIN.$condition")
 
@@ -51,10 +64,10 @@ class WholeQueryChecksSuite extends AnalysisSession {
 
   test("CheckJoinHints accepts a hint on the left input of a stream join or of a whole plan") {
     val hint = StreamJoinHint(JoinOptions(retention = Some("1 hour")), held = false, left)
-    CheckJoinHints(hint)
+    accepted(CheckJoinHints(hint))
     refused(CheckJoinHints(Filter(Literal.TrueLiteral, hint)), "INVALID_OPTION")
     def join(a: LogicalPlan, b: LogicalPlan) = Join(a, b, Inner, None, JoinHint.NONE)
-    CheckJoinHints(join(hint, right))
+    accepted(CheckJoinHints(join(hint, right)))
     refused(CheckJoinHints(join(right, hint)), "INVALID_OPTION")
     refused(CheckJoinHints(join(hint, LocalRelation(right.output))), "STATIC_INPUT")
   }
@@ -82,8 +95,8 @@ class WholeQueryChecksSuite extends AnalysisSession {
         j.withNewChildren(Seq(Distinct(j.left), j.right))
       }
       refused(CheckOutputMode(written(aboveGroups, OutputMode.Update())), "UNSUPPORTED_OUTPUT_MODE")
-      CheckOutputMode(written(aboveGroups, OutputMode.Append()))
-      CheckOutputMode(written(query, OutputMode.Update()))
+      accepted(CheckOutputMode(written(aboveGroups, OutputMode.Append())))
+      accepted(CheckOutputMode(written(query, OutputMode.Update())))
     }
   }
 
@@ -92,9 +105,9 @@ class WholeQueryChecksSuite extends AnalysisSession {
       "SELECT * FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
     )
     def checked(query: LogicalPlan): Unit = Changelogs(written(query, OutputMode.Append()))
-    checked(changes)
-    checked(left)
-    checked(Filter(GreaterThan(column(changes, "id"), Literal(1L)), changes))
+    accepted(checked(changes))
+    accepted(checked(left))
+    accepted(checked(Filter(GreaterThan(column(changes, "id"), Literal(1L)), changes)))
     val seen = Alias(Sum(column(changes, "id")).toAggregateExpression(), "s")()
     val last = Seq[LogicalPlan => LogicalPlan](
       Repartition(1, shuffle = false, _),
@@ -102,8 +115,8 @@ class WholeQueryChecksSuite extends AnalysisSession {
       RebalancePartitions(Nil, _),
       CollectMetrics("seen", Seq(seen), _, 0L)
     )
-    last.foreach(how => checked(how(changes)))
-    checked(last.foldLeft(changes)((plan, how) => how(plan)))
+    last.foreach(how => accepted(checked(how(changes))))
+    accepted(checked(last.foldLeft(changes)((plan, how) => how(plan))))
     for (how <- last) {
       refused(checked(Project(changes.output, how(changes))), "UNSUPPORTED_CHANGELOG")
       refused(
@@ -122,15 +135,15 @@ class WholeQueryChecksSuite extends AnalysisSession {
       val signs = Alias(Sum(sign.toAttribute).toAggregateExpression(), "n")()
       val group = column(changes, "id")
       val sums = Aggregate(Seq(group), Seq(group, signs), signed)
-      checked(sums)
-      checked(Project(Seq(group, signs.toAttribute), SubqueryAlias("s", sums)))
+      accepted(checked(sums))
+      accepted(checked(Project(Seq(group, signs.toAttribute), SubqueryAlias("s", sums))))
       // a filter on a sum can drop a later row of a group that it has accepted; a filter on a group
       // key cannot
       for ((by, isFixed) <- Seq(group -> true, signs.toAttribute -> false)) {
         val some = Filter(GreaterThan(by, Literal(1L)), SubqueryAlias("s", sums))
-        checked(some)
+        accepted(checked(some))
         def inUpdateMode(): Unit = Changelogs(written(some, OutputMode.Update()))
-        if (isFixed) inUpdateMode() else refused(inUpdateMode(), "UNSUPPORTED_CHANGELOG")
+        if (isFixed) accepted(inUpdateMode()) else refused(inUpdateMode(), "UNSUPPORTED_CHANGELOG")
       }
     }
     refused(
@@ -138,7 +151,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
       "CHANGE_TYPE_DROPPED"
     )
     // a plan without a sink may still become a part of another query
-    Changelogs(Project(Seq(column(changes, "id")), changes))
+    accepted(Changelogs(Project(Seq(column(changes, "id")), changes)))
   }
 
   test("aliases, pipe syntax and Spark's join hints are accepted above changes") {
@@ -154,7 +167,11 @@ class WholeQueryChecksSuite extends AnalysisSession {
         s"SELECT /*+ MERGE(a), SHUFFLE_HASH(b) */ a.id, _change_type FROM changes AS a LEFT SEMI JOIN $on",
         s"FROM changes AS a |> JOIN $on |> SELECT a.id, IF(_change_type = 'delete', -1, 1) AS sign |> AGGREGATE sum(sign) GROUP BY id"
       )
-    ) Changelogs(written(analyzed(text), OutputMode.Update()))
+    ) {
+      val query = analyzed(text)
+      assert(query.exists(_.isInstanceOf[ChangelogJoin]), text)
+      accepted(Changelogs(written(query, OutputMode.Update())))
+    }
     refused(
       Changelogs(written(
         analyzed(s"FROM changes AS a |> JOIN $on |> SELECT a.id, b.n"),
@@ -207,10 +224,9 @@ class WholeQueryChecksSuite extends AnalysisSession {
       "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(SELECT e AS id, op FROM raw LATERAL VIEW " +
         "explode(array(id)) x AS e), op => DESCRIPTOR(op))"
     ).createOrReplaceTempView("exploded_feed")
-    checked(joinedChanges.replace("changes", "exploded_feed"))
-    checked(
-      s"SELECT * FROM (${joinedChanges.replace("changes", "exploded_feed")}) WHERE _change_type = 'insert'"
-    )
+    val exploding = joinedChanges.replace("changes", "exploded_feed")
+    accepted(checked(exploding))
+    accepted(checked(s"SELECT * FROM ($exploding) WHERE _change_type = 'insert'"))
   }
 
   test("expressions that differ between batches are refused in sums and filters of changes") {
@@ -227,11 +243,11 @@ class WholeQueryChecksSuite extends AnalysisSession {
       )
     ) {
       // such a column may be selected, also as the time of a sum
-      checked(from)
-      checked(
+      accepted(checked(from))
+      accepted(checked(
         s"SELECT n, sum(sign), current_timestamp() AS made FROM ($from) GROUP BY n",
         OutputMode.Update()
-      )
+      ))
       for (
         wrong <- Seq(
           s"SELECT day, sum(sign) FROM ($from) GROUP BY day",
@@ -247,7 +263,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
         "UNSUPPORTED_CHANGELOG"
       )
       val keyed = session.sql(from)
-      PythonApi.toUpserts(keyed, java.util.List.of("id"))
+      assert(PythonApi.toUpserts(keyed, java.util.List.of("id")).isStreaming)
       refused(PythonApi.toUpserts(keyed, java.util.List.of("id", "day")), "INVALID_CHANGELOG")
     }
     for (
@@ -277,7 +293,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
       java.util.Map.of(),
       "id"
     ).createOrReplaceTempView("dated")
-    checked(s"SELECT day, sum($sign) FROM dated GROUP BY day", OutputMode.Update())
+    accepted(checked(s"SELECT day, sum($sign) FROM dated GROUP BY day", OutputMode.Update()))
     PythonApi.fromChangelog(
       stream("value AS id", "current_date() AS day", "'insert' AS op"),
       java.util.List.of(),
@@ -292,7 +308,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     // without a key, the filter may accept one image of an update and reject the other
     def younger(key: String) = s"SELECT id, sum($sign) FROM FROM_CHANGELOG(TABLE(" +
       s"SELECT * FROM raw WHERE id > day(current_date())), op => DESCRIPTOR(op)$key) GROUP BY id"
-    checked(younger(", key => DESCRIPTOR(id)"), OutputMode.Update())
+    accepted(checked(younger(", key => DESCRIPTOR(id)"), OutputMode.Update()))
     refused(checked(younger(""), OutputMode.Update()), "UNSUPPORTED_CHANGELOG")
   }
 
@@ -339,10 +355,10 @@ class WholeQueryChecksSuite extends AnalysisSession {
     session.sql(
       "SELECT id, timestamp_seconds(id) AS t, _change_type FROM changes"
     ).createOrReplaceTempView("timed")
-    checked(
+    accepted(checked(
       s"SELECT window(t, '2 hours', '1 hour') AS w, $sums FROM timed GROUP BY 1",
       OutputMode.Complete()
-    )
+    ))
     // the delete of a row cannot split the session that the row has merged
     refused(
       checked(
@@ -363,7 +379,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     val joined = session.sql(
       "SELECT a.id, _change_type FROM changes AS a JOIN (SELECT count(*) AS n FROM raw GROUP BY op) AS b ON a.id = b.n"
     )
-    Changelogs(written(planOf(joined), OutputMode.Update()))
+    accepted(Changelogs(written(planOf(joined), OutputMode.Update())))
     refused(
       Changelogs(written(planOf(joined), OutputMode.Complete())),
       "UNSUPPORTED_CHANGELOG"
@@ -371,13 +387,13 @@ class WholeQueryChecksSuite extends AnalysisSession {
     val sums = Seq("id", "sum(IF(_change_type = 'delete', -1, 1)) AS n")
     def summed(changes: DataFrame) =
       planOf(changes.groupBy(sums.head).agg(functions.expr(sums.last)))
-    Changelogs(written(summed(joined), OutputMode.Complete()))
+    accepted(Changelogs(written(summed(joined), OutputMode.Complete())))
     joined.selectExpr("id", "id % 2 AS k", "IF(_change_type = 'delete', -1, 1) AS sign")
       .createOrReplaceTempView("signed")
-    Changelogs(written(
+    accepted(Changelogs(written(
       analyzed("SELECT id, k, sum(sign) FROM signed GROUP BY ROLLUP (k, id)"),
       OutputMode.Update()
-    ))
+    )))
     refused(
       Changelogs(written(
         analyzed("SELECT id, k, count(sign) FROM signed GROUP BY CUBE (k, id)"),
@@ -399,19 +415,34 @@ class WholeQueryChecksSuite extends AnalysisSession {
     )
     refused(CheckSecondWatermark(watermarked(left)), "SECOND_WATERMARK")
     refused(CheckSecondWatermark(watermarked(both)), "SECOND_WATERMARK")
-    CheckSecondWatermark(watermarked(planOf(stream("value AS k", "timestamp AS t"))))
-    CheckSecondWatermark(left)
+    accepted(CheckSecondWatermark(watermarked(planOf(stream("value AS k", "timestamp AS t")))))
+    accepted(CheckSecondWatermark(left))
   }
 
   test("RefuseWindowsInConditions refuses a window in a join condition") {
     def window(plan: LogicalPlan, name: String) =
       TimeWindow(column(plan, name), 1000000L, 1000000L, 0L)
     def join(condition: Expression) = Join(left, right, Inner, Some(condition), JoinHint.NONE)
-    refused(
-      RefuseWindowsInConditions(join(EqualTo(window(left, "t"), window(right, "bt")))),
-      "UNSUPPORTED_CONDITION"
-    )
+    val windows = join(EqualTo(window(left, "t"), window(right, "bt")))
+    refused(RefuseWindowsInConditions(windows), "UNSUPPORTED_CONDITION")
+    // a node above that is unresolved, or never will be, does not delay the error
+    val unknown = UnresolvedAttribute("nothing")
+    refused(RefuseWindowsInConditions(Project(Seq(unknown), windows)), "UNSUPPORTED_CONDITION")
     val plain = join(EqualTo(column(left, "k"), column(right, "k")))
     assert(RefuseWindowsInConditions(plain) == plain)
+    val open = join(EqualTo(window(left, "t"), unknown))
+    assert(RefuseWindowsInConditions(open) == open)
+  }
+
+  test("a window in a join condition is reported before an error of Spark above the join") {
+    for (view <- Seq("o", "d"))
+      ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView(view)
+    def query(on: String) = s"SELECT nothing FROM o JOIN d ON $on"
+    refused(
+      analyzed(query("window(o.t, '1 hour') = window(d.t, '1 hour')")),
+      "UNSUPPORTED_CONDITION"
+    )
+    val other = intercept[AnalysisException](analyzed(query("o.k = d.k AND o.t = d.t")))
+    assert(other.getCondition.startsWith("UNRESOLVED_COLUMN"))
   }
 }

@@ -28,8 +28,17 @@ class ZonedInputSuite extends AnalysisSession {
 
   private val Cast = "CAST(timestamp AS TIMESTAMP_NTZ)"
 
+  /** The columns of [[Local]], with an expression that can be told apart. */
+  private def other: DataFrame = ordered(
+    stream("value AS k", "timestamp AS at").selectExpr("k", "CAST(at AS TIMESTAMP_NTZ) AS t"),
+    "t"
+  )
+
+  private val Both = Set(Cast, "CAST(at AS TIMESTAMP_NTZ)")
+
   test("an event time is zoned if its expression depends on the session time zone") {
-    assert(of("value AS k", Local)(s"a.k = b.k AND $Bound") == Set(Cast))
+    val local = input("a", "value AS k", Local)
+    assert(zoned(joined(local, other.as("b"), s"a.k = b.k AND $Bound")) == Both)
     for (
       (time, depends) <- Seq(
         "timestamp + INTERVAL '5' MINUTE" -> false,
@@ -81,15 +90,20 @@ class ZonedInputSuite extends AnalysisSession {
     assert(zoned(joined(days, input("b", "timestamp AS t"), s"a.day = b.t AND $Bound")).size == 1)
   }
 
-  test("an order and an as-of join record a zoned event time, not a second sort key") {
+  test("an order records its zoned event time, an as-of join both, none a second sort key") {
     val local = input("a", "value AS k", "CAST(timestamp AS DATE) AS day", Local)
     assert(zoned(local.orderBy("t")) == Set(Cast))
     val plain = input("a", "value AS k", "CAST(timestamp AS DATE) AS day", "timestamp AS t")
     assert(zoned(plain.orderBy("t", "day")).isEmpty)
     local.createOrReplaceTempView("l")
-    assert(zoned(
-      session.sql("SELECT * FROM l AS a JOIN l OVER (ROWS 1 PRECEDING) AS b ON a.k = b.k")
-    ) == Set(Cast))
+    other.createOrReplaceTempView("r")
+    for (from <- Seq("l AS a JOIN r", "r AS a JOIN l"))
+      assert(
+        zoned(
+          session.sql(s"SELECT * FROM $from OVER (ROWS 1 PRECEDING) AS b ON a.k = b.k")
+        ) == Both,
+        from
+      )
   }
 
   test("a column parsed from text is zoned only if it is a TIMESTAMP") {
