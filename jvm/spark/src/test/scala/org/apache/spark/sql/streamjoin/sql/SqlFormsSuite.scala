@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.sql
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ImposeOrder}
 
 /** Each valid SQL form is accepted. */
 class SqlFormsSuite extends AnalysisSession {
@@ -170,17 +170,18 @@ class SqlFormsSuite extends AnalysisSession {
   }
 
   for (
-    lag <- Seq(
-      "'1 minute'",
-      "'INTERVAL 1 minute'",
-      "\"INTERVAL '1' MINUTE\"",
-      "\"interval '01:30' minute to second\"",
-      "\"INTERVAL '1 02' DAY TO HOUR\""
+    (lag, seconds) <- Seq(
+      "'1 minute'" -> 60,
+      "'INTERVAL 1 minute'" -> 60,
+      "\"INTERVAL '1' MINUTE\"" -> 60,
+      "\"interval '01:30' minute to second\"" -> 90,
+      "\"INTERVAL '1 02' DAY TO HOUR\"" -> 26 * 3600
     )
   )
-    test(s"IMPOSE_ORDER accepts the lag $lag") {
+    test(s"the watermark of IMPOSE_ORDER has the lag $lag") {
       streams
-      assert(names(s"SELECT id FROM IMPOSE_ORDER(TABLE(raw_o), 't', $lag)") == Seq("id"))
+      val plan = analyzed(s"SELECT id FROM IMPOSE_ORDER(TABLE(raw_o), 't', $lag)")
+      assert(plan.collect { case o: ImposeOrder => o.lag } == Seq(seconds * 1000000L))
     }
 
   test("imposeOrder refuses a lag with months, a negative lag and a malformed lag") {

@@ -8,9 +8,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser._
-import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation
+import org.apache.spark.sql.catalyst.plans.logical.{Join, OneRowRelation}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.apache.spark.sql.types.{IntegerType, StructType}
 
@@ -339,10 +340,14 @@ class StreamSqlParserSuite extends AnyFunSuite {
       assert(found(f), f)
   }
 
-  test("the value of a parameter does not shift the positions behind it") {
+  test("the values of parameters are bound, and do not shift the positions behind them") {
     val text = s"SELECT * FROM a JOIN t OVER (RANGE INTERVAL :n MINUTE FOLLOWING) ON :flag AND b.c"
     val values = Map("n" -> Literal("10000000"), "flag" -> Literal(true))
     val plan = spark.parsePlanWithParameters(text, NamedParameterContext(values))
+    val window = plan.collectFirst { case f: UnresolvedTableValuedFunction => f.functionArgs.tail }
+    assert(window.map(_.map(_.sql)) == Some(Seq("INTERVAL '10000000' MINUTE", "'FOLLOWING'")))
+    val condition = plan.collectFirst { case j: Join => j.condition.map(_.sql) }.flatten
+    assert(condition == Some("(true AND b.c)"))
     val places = plan.collect { case p => p.expressions.flatMap(_.map(_.origin)) }.flatten
     assert(places.map(_.context).exists {
       case c: org.apache.spark.sql.catalyst.trees.SQLQueryContext => c.fragment == "b.c"

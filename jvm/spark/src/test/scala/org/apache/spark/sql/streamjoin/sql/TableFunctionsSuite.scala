@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.sql
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.analysis.{
   UnresolvedRelation,
   UnresolvedSubqueryColumnAliases,
@@ -42,11 +44,11 @@ class TableFunctionsSuite extends AnalysisSession {
       rule: Rule[LogicalPlan],
       function: String,
       condition: String,
-      says: String
+      says: String*
   ) = {
     val refused = refusal(rule(parsed(function)))
     assert(refused.getCondition == s"STREAM_JOIN.$condition")
-    assert(refused.getMessage.contains(says))
+    says.foreach(text => assert(refused.getMessage.contains(text), refused.getMessage))
   }
 
   test("IMPOSE_ORDER becomes an order with an option by name") {
@@ -73,25 +75,28 @@ class TableFunctionsSuite extends AnalysisSession {
     ) refused(rule, s"IMPOSE_ORDER($arguments)", "INVALID_IMPOSE_ORDER", says)
   }
 
-  test("another function with a DESCRIPTOR is refused with the function or clause to write") {
+  test("the refusal of another function with a DESCRIPTOR names it and what to write") {
     val rule = RefuseForeignFunctions(session)
     for (window <- Seq("TUMBLE", "hop", "CUMULATE", "Session"))
       refused(
         rule,
         s"$window(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE)",
         "OTHER_DIALECT",
+        s"$window belongs to Flink SQL",
         "GROUP BY window(order_time, '10 minutes')"
       )
     refused(
       rule,
       "IMPOSE_ORDERS(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE)",
       "UNKNOWN_FUNCTION",
+      "there is no table function IMPOSE_ORDERS",
       "Write IMPOSE_ORDER, which has a similar name"
     )
     refused(
       rule,
       "COMPLETELY_OTHER(TABLE(t), DESCRIPTOR(ot))",
       "UNKNOWN_FUNCTION",
+      "there is no table function COMPLETELY_OTHER",
       "FROM_CHANGELOG, FROM_UPSERTS, FROM_DEBEZIUM"
     )
   }
@@ -103,6 +108,7 @@ class TableFunctionsSuite extends AnalysisSession {
     for (window <- Seq("TUMBLE(ot, INTERVAL '1' MINUTE)", "hop_start(ot, INTERVAL '1' MINUTE)")) {
       val e = refusal(rule(grouped(window)))
       assert(e.getCondition == "STREAM_JOIN.OTHER_DIALECT")
+      assert(e.getMessage.contains(s"${window.takeWhile(_ != '(')} belongs to Flink SQL"))
       assert(e.getMessage.contains("GROUP BY window("))
     }
     for (other <- Seq("session(user_id)", "window(ot, '1 minute')", "tumble('a')"))
@@ -113,7 +119,7 @@ class TableFunctionsSuite extends AnalysisSession {
     finally session.sql("DROP TEMPORARY FUNCTION tumble")
   }
 
-  test("STREAM_WINDOW becomes a window with its directions, or the last n rows") {
+  test("STREAM_WINDOW becomes a window with its lengths and directions, or the last n rows") {
     def window(arguments: String): LogicalPlan =
       ResolveStreamWindow(parsed(s"STREAM_WINDOW(TABLE(t), $arguments) AS w(a, b)")).collectFirst {
         case w: RelationWindow => w
@@ -121,13 +127,16 @@ class TableFunctionsSuite extends AnalysisSession {
       }.get
     window("INTERVAL '10' MINUTE, 'following'") match {
       case w: RelationWindow =>
+        assert(w.lengths.map(_.sql) == Seq("INTERVAL '10' MINUTE"))
         assert(w.preceding == Seq(false) && reads(w, "t"))
         assert(w.child.isInstanceOf[UnresolvedSubqueryColumnAliases])
       case other => fail(other.toString)
     }
     window("INTERVAL '1' MINUTE, 'PRECEDING', INTERVAL '2' MINUTE, 'FOLLOWING'") match {
-      case w: RelationWindow => assert(w.preceding == Seq(true, false) && w.lengths.length == 2)
-      case other             => fail(other.toString)
+      case w: RelationWindow =>
+        assert(w.lengths.map(_.sql) == Seq("INTERVAL '01' MINUTE", "INTERVAL '02' MINUTE"))
+        assert(w.preceding == Seq(true, false))
+      case other => fail(other.toString)
     }
     window("3, 'ROWS PRECEDING'") match {
       case w: LastRows => assert(w.count == 3)
@@ -163,6 +172,33 @@ class TableFunctionsSuite extends AnalysisSession {
         "FROM_UPSERTS(TABLE(t), 1 + 1, 'seq')" -> "the argument key must be DESCRIPTOR(column)"
       )
     ) refused(ResolveChangelogFunctions, function, "INVALID_CHANGELOG", says)
+  }
+
+  test("a function with another name or a qualifier is left unchanged") {
+    for (
+      (rule, name, similar, arguments) <- Seq[(Rule[LogicalPlan], String, String, String)](
+        (
+          ResolveImposeOrder,
+          "impose_order",
+          "impose_orders",
+          "TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE"
+        ),
+        (
+          ResolveStreamWindow,
+          "stream_window",
+          "stream_windows",
+          "TABLE(t), INTERVAL '10' MINUTE, 'FOLLOWING'"
+        ),
+        (ResolveChangelogFunctions, "from_upserts", "from_upsert", "TABLE(t), 'id', 'seq'")
+      )
+    ) {
+      def isReplaced(function: String) = {
+        val plan = parsed(s"$function($arguments)")
+        rule(plan) != plan
+      }
+      assert(isReplaced(name) && isReplaced(name.toUpperCase(Locale.ROOT)), name)
+      assert(!isReplaced(similar) && !isReplaced(s"db.$name"), name)
+    }
   }
 
   test("Spark's own table functions are left unchanged") {
