@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -44,6 +44,15 @@ def wait_for_report(query: StreamingQuery, checkpoint: Path) -> None:
     while (query.lastProgress or {"batchId": -1})["batchId"] < last:
         assert time.monotonic() < until, f"batch {last} is not reported"
         time.sleep(0.02)
+
+
+def wait_until(query: StreamingQuery, reached: Callable[[], bool], seconds: float = 300) -> None:
+    """Wait for an effect of a running query. Fail if the query ends first or needs too long."""
+    until = time.monotonic() + seconds
+    while not reached():
+        assert query.isActive, f"the query has ended: {query.exception()}"
+        assert time.monotonic() < until, f"not reached in {seconds} s: {query.lastProgress}"
+        time.sleep(0.2)
 
 
 class Run:

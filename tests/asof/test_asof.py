@@ -15,7 +15,7 @@ import streamjoin
 from streamjoin import impose_order
 from tests.asof.market import Market
 from tests.orders import at
-from tests.streams import Landing, Run, clocks, planned_at
+from tests.streams import Landing, Run, clocks, planned_at, wait_until
 
 TEN_MINUTES = "q.sym = t.sym AND q.time <= t.time AND q.time >= t.time - INTERVAL '10' MINUTE"
 
@@ -257,9 +257,10 @@ def test_idle_build_side_releases_probe_rows_after_its_timeout(market: Market) -
     market.trade("B 10:30")
     query = run.start(processingTime="0 seconds")
     # after a second of the clock the trades' own watermark is what counts
-    while len(run.rows()) < 2 and query.isActive:
-        query.processAllAvailable()
-    query.stop()
+    try:
+        wait_until(query, lambda: len(run.rows()) >= 2)
+    finally:
+        query.stop()
     assert query.exception() is None
     assert [(sym, f"{t:%H:%M}", f"{q:%H:%M}") for sym, t, q in run.rows()] == [
         ("B", "10:03", "10:02"),

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from scripts.code_blocks import python
+from tests.streams import wait_until
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 TO_THE_CONSOLE = 'query = joined.writeStream.format("console").start()'
@@ -47,8 +48,7 @@ def started(result: DataFrame, table: str) -> StreamingQuery:
 
 def both_kinds(query: StreamingQuery, rows: DataFrame, of: str) -> None:
     """Wait until rows with and without a match have been emitted."""
-    while query.isActive and rows.selectExpr(f"{of} IS NULL").distinct().count() < 2:
-        query.awaitTermination(1)
+    wait_until(query, lambda: rows.selectExpr(f"{of} IS NULL").distinct().count() == 2)
     assert query.exception() is None
 
 

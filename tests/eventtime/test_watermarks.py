@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
-from tests.streams import Landing, Run
+from tests.streams import Landing, Run, wait_until
 
 
 def millis(spark: SparkSession, clock: str) -> int:
@@ -139,9 +139,10 @@ def test_idle_input_releases_the_other_input_after_its_timeout(shop: Shop) -> No
     query = run.start(processingTime="0 seconds")
     shop.order((2, "12:00"))
     # No delivery arrives: after two seconds of clock time, the watermark of orders evicts order 1.
-    while (1, None) not in met(run.batches) and query.isActive:
-        query.processAllAvailable()
-    query.stop()
+    try:
+        wait_until(query, lambda: (1, None) in met(run.batches))
+    finally:
+        query.stop()
     assert met(run.batches) == [(1, None)]
     # A delivery that then arrives with an old time is late.
     shop.deliver((2, "11:00"))
