@@ -48,10 +48,13 @@ def test_oracle_answers_of_a_small_join(how: How, spark: SparkSession) -> None:
 
 
 def test_oracle_runs_every_generated_query(spark: SparkSession) -> None:
+    with_rows = 0
     for number in range(30):
         case = generate(3, number)
         batches = [
             {each.alias: step.get(each.same_as or each.alias, []) for each in case.inputs}
             for step in case.steps
         ]
-        answer(case, spark, judge(case, batches))
+        with_rows += bool(answer(case, spark, judge(case, batches)))
+    # In some cases no rows match.
+    assert with_rows >= 20

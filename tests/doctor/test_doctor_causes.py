@@ -54,6 +54,11 @@ HIDDEN_BY = {
     "future": {"nothing", "ahead", "some ahead", "too small", "too large"},
 }
 
+# Faults of queries that look healthy in their reports. Only the state shows that unmatched rows
+# wait for a long lag. Only the plan shows that the join is not an anti join and emits its
+# matched rows, none of which reaches the sink.
+HEALTHY_BY_REPORTS = {"long lag", "filter", "aggregation"}
+
 
 def stem(name: str) -> str:
     return name.removesuffix(" left").removesuffix(" right")
@@ -302,8 +307,7 @@ def test_fault_seen_in_reports_alone_is_never_called_healthy(name: str) -> None:
     """The doctor reports what they show. A cause it cannot see does not make a query healthy."""
     seen = reports_alone(draw((name,), 0, state=False))
     assert set(codes(seen)) <= FAULTS[name].codes | {"NOT_SEEN", "HEALTHY"}, seen
-    if name not in ("long lag", "filter", "aggregation"):
-        assert "Nothing is wrong" not in str(seen), seen
+    assert ("Nothing is wrong" in str(seen)) == (name in HEALTHY_BY_REPORTS), seen
     reported = ("late", "idle", "null times", "ahead", "failed", "backlog", "nothing", "order")
     if any(word in name for word in reported):
         assert set(codes(seen)) <= FAULTS[name].codes, seen
@@ -400,7 +404,10 @@ def test_findings_follow_the_order_of_the_table() -> None:
     rank: dict[Any, int] = {}
     for number, cause in enumerate(CAUSES):
         rank.setdefault(cause.code, number)
+    several = 0
     for pair in PAIRS[::7]:
         seen = codes(diagnose(known(draw((pair[0].name, pair[1].name), 0))))
         known_once = [code for code in seen if sum(c.code == code for c in CAUSES) == 1]
         assert known_once == sorted(known_once, key=lambda code: rank[code])
+        several += len(known_once) > 1
+    assert several >= 30

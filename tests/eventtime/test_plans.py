@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 
@@ -25,14 +26,20 @@ def one_partition(spark: SparkSession) -> Iterator[None]:
 
 
 def test_left_join_of_one_partition_on_both_inputs_and_output(
-    shop: Shop, one_partition: None
+    shop: Shop, one_partition: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     left = impose_order(shop.orders.stream().coalesce(1), "order_time", "0 seconds").alias("o")
     right = impose_order(shop.deliveries.stream().coalesce(1), "delivery_time", "0 seconds")
     run = shop.run(stream_join(left, right.alias("d"), WITHIN_THE_HOUR, "left"))
     shop.order((1, "10:00"), (2, "10:05"))
     shop.deliver((1, "10:40"), (9, "11:05:01"))
-    assert met(run.step()) == [(1, 1), (2, None)]
+    query = run.start(availableNow=True)
+    query.awaitTermination()
+    query.explain()
+    plan = capsys.readouterr().out
+    assert len(re.findall(r"Coalesce 1\n", plan)) == 2
+    assert len(re.findall(r"StreamExchange hashpartitioning\(id#\d+, 1\)\n", plan)) == 2
+    assert met(run.batches) == [(1, 1), (2, None)]
 
 
 def test_union_uses_the_lower_watermark_of_its_branches(shop: Shop, spark: SparkSession) -> None:

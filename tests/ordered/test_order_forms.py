@@ -48,6 +48,5 @@ def test_order_by_spelling_equals_the_sorted_table(
     run = Run(spark.sql(FORMS[form].format(e="e_stream")), tmp_path / "checkpoint")
     run.step()
     expected = [tuple(row) for row in spark.sql(FORMS[form].format(e="e_table")).collect()]
-    # The operator holds back the last row.
-    assert run.rows() == expected[: len(run.rows())]
-    assert len(run.rows()) >= len(expected) - 1
+    # No watermark passes the last row, so the operator holds it back. LIMIT ends before that row.
+    assert run.rows() == (expected if "LIMIT" in FORMS[form] else expected[:-1])

@@ -236,7 +236,9 @@ def test_doctor_reads_the_new_checkpoint(run: Run, tmp_path: Path) -> None:
     assert str(doctor(to)).replace(str(to), str(run.checkpoint)) == before
 
 
-def test_rescale_command_moves_rows_and_refuses_a_second_run(run: Run, tmp_path: Path) -> None:
+def test_rescale_command_moves_rows_and_refuses_a_second_run(
+    run: Run, shop: Shop, tmp_path: Path
+) -> None:
     to = tmp_path / "to"
     command = [sys.executable, "-m", "streamjoin", "rescale", str(run.checkpoint), str(to)]
     told = subprocess.run(
@@ -247,4 +249,5 @@ def test_rescale_command_moves_rows_and_refuses_a_second_run(run: Run, tmp_path:
     assert again.returncode == 1
     assert "STREAM_JOIN_RESCALE.TARGET_NOT_EMPTY" in again.stderr
     run.checkpoint = to
-    run.step()
+    shop.deliver((2, "10:30"))
+    assert met(run.step()) == [(2, 2)]
