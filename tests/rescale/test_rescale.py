@@ -43,7 +43,7 @@ def moved(run: Run, partitions: int) -> None:
 
 
 def held(run: Run) -> list[tuple[Any, ...]]:
-    columns = ("operator_id", "side", "time", "limits", "watermark", "matched", "row")
+    columns = ("operator_id", "side", "time", "expires", "limits", "watermark", "matched", "row")
     rows = pending(run.checkpoint).selectExpr(*(f"CAST({c} AS STRING)" for c in columns))
     return sorted((tuple(row) for row in rows.collect()), key=str)
 
