@@ -234,12 +234,16 @@ private[simulation] final class Simulation(
         case e: Violation => throw e
         case e if current && !actor.disturbed =>
           throw Violation(s"a task of the batch fails: $e")
-        case e if work.provider.nonEmpty && !actor.disturbed =>
+        case e if work.provider.exists(isLoaded) && !actor.disturbed =>
           throw Violation(s"maintenance fails: $e")
         case _ =>
       }
     }
   }
+
+  /** Spark's provider does not maintain what was closed before. */
+  private def isLoaded(provider: StateStoreProvider): Boolean =
+    executors.exists(_.providers.values.exists(_ eq provider))
 
   private def mayEmit: Boolean = isPlanned && !emitted &&
     (places.forall(ended.contains) || mutation == Mutation.CommitsEarly && ended.nonEmpty)
