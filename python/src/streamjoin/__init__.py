@@ -22,11 +22,12 @@ from streamjoin._rescale import rescale
 from streamjoin._session import conf, configure
 from streamjoin._version import __version__
 from streamjoin._watch import watch
-from streamjoin._words import Ahead, How, Late, Mode, OrderScope, Side
+from streamjoin._words import Ahead, Emit, How, Late, Mode, OrderScope, Side
 
 __all__ = [
     "Ahead",
     "Diagnosis",
+    "Emit",
     "Finding",
     "How",
     "LagAdvice",
