@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
-import java.util.UUID
-
 import scala.collection.mutable
 
 import org.apache.hadoop.conf.Configuration
@@ -10,10 +8,9 @@ import org.apache.spark.sql.streamjoin.checkpoint.LongRow
 import org.apache.spark.sql.streamjoin.spark.{
   NoPrefixKeyStateEncoderSpec,
   StateStore,
+  StateStoreColFamilySchema,
   StateStoreConf,
-  StateStoreId,
-  StateStoreProvider,
-  StateStoreProviderId
+  StateStoreId
 }
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.util.Utils
@@ -27,17 +24,8 @@ private[rocksdb] final class FurtherLimits(conf: StateStoreConf, hadoopConf: Con
 
   private val folder =
     Utils.createTempDir(Utils.getLocalDir(SparkEnv.get.conf), "streamjoin-limits")
-  private val provider = StateStoreProvider.createAndInit(
-    StateStoreProviderId(StateStoreId(folder.toURI.toString, 0, 0), UUID.randomUUID()),
-    keySchema,
-    valueSchema,
-    NoPrefixKeyStateEncoderSpec(keySchema),
-    useColumnFamilies = true,
-    conf,
-    new Configuration(hadoopConf),
-    useMultipleValuesPerKey = false,
-    stateSchemaProvider = None
-  )
+  private val provider =
+    RocksDBFormat.separate(StateStoreId(folder.toURI.toString, 0, 0), conf, hadoopConf, schema)
   private val store = provider.getStore(0, None)
   private val (key, value) = (new LongRow(2), new LongRow(1))
 
@@ -71,7 +59,10 @@ private[rocksdb] final class FurtherLimits(conf: StateStoreConf, hadoopConf: Con
 private object FurtherLimits {
   private val Family = StateStore.DEFAULT_COL_FAMILY_NAME
 
-  private val keySchema =
-    new StructType().add("sequence", LongType, nullable = false).add("number", LongType, false)
-  private val valueSchema = new StructType().add("limit", LongType, nullable = false)
+  private val schema = {
+    val key =
+      new StructType().add("sequence", LongType, nullable = false).add("number", LongType, false)
+    val value = new StructType().add("limit", LongType, nullable = false)
+    StateStoreColFamilySchema(Family, 0, key, 0, value, Some(NoPrefixKeyStateEncoderSpec(key)))
+  }
 }

@@ -1,16 +1,9 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
-import java.util.UUID
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredRow}
-import org.apache.spark.sql.streamjoin.spark.{
-  StateStoreConf,
-  StateStoreId,
-  StateStoreProvider,
-  StateStoreProviderId
-}
+import org.apache.spark.sql.streamjoin.spark.{StateStoreConf, StateStoreId}
 
 import io.streamjoin.model.{Side, Watermarks}
 
@@ -28,17 +21,7 @@ private[checkpoint] final class RocksDBImport(
 ) {
   import RocksDBImport._
 
-  private val provider = StateStoreProvider.createAndInit(
-    StateStoreProviderId(id, UUID.randomUUID()),
-    StoredNumbers.key,
-    StoredNumbers.value,
-    StoredNumbers.encoder,
-    useColumnFamilies = true,
-    conf,
-    new Configuration(hadoopConf),
-    useMultipleValuesPerKey = false,
-    stateSchemaProvider = None
-  )
+  private val provider = RocksDBFormat.separate(id, conf, hadoopConf)
   private val store = provider.getStore(0, None)
   private var part = new RocksDBJoinState(store, shape)
   private var inPart = 0

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
-import java.util.UUID
-
 import scala.collection.mutable
 
 import org.apache.hadoop.conf.Configuration
@@ -12,7 +10,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredRows,
   StoredVersion
 }
-import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreProvider, StateStoreProviderId}
+import org.apache.spark.sql.streamjoin.spark.StateStore
 
 import io.streamjoin.model.{Side, Watermarks}
 
@@ -22,17 +20,7 @@ import io.streamjoin.model.{Side, Watermarks}
  */
 private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: Configuration) {
 
-  private val provider = StateStoreProvider.createAndInit(
-    StateStoreProviderId(version.store, UUID.randomUUID()),
-    StoredNumbers.key,
-    StoredNumbers.value,
-    StoredNumbers.encoder,
-    useColumnFamilies = true,
-    version.conf,
-    new Configuration(hadoopConf),
-    useMultipleValuesPerKey = false,
-    stateSchemaProvider = None
-  )
+  private val provider = RocksDBFormat.separate(version.store, version.conf, hadoopConf)
   private val opened = mutable.Buffer.empty[FurtherLimits]
 
   def read(): StoredRows = {
