@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
@@ -20,6 +22,11 @@ private[streamjoin] object ChangelogMarks {
   val ChangeType = "_change_type"
   val CommitVersion = "_commit_version"
   val CommitTimestamp = "_commit_timestamp"
+
+  /** Whether a column has one of these names, in any case. */
+  def isName(column: String): Boolean = names(column.toLowerCase(Locale.ROOT))
+
+  private val names = Set(ChangeType, CommitVersion, CommitTimestamp)
 
   val Kind = "streamjoin.changelog"
   val Key = "streamjoin.changelog.key"

@@ -9,9 +9,11 @@ import org.apache.spark.sql.catalyst.expressions.{
   PredicateHelper,
   SubqueryExpression
 }
-import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.streamjoin.logical.plan.{AwaitedColumn, ChangelogMarks, StreamJoinHint}
+
+import io.streamjoin.model.Side
 
 /**
  * Moves the conjuncts of WHERE that compare columns of both inputs into ON of an inner join with
@@ -42,12 +44,9 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
   /** Whether a conjunct depends on rows of the inputs alone, and not on their changes. */
   private def mayMove(part: Expression): Boolean = !part.exists {
     case _: SubqueryExpression | _: AwaitedColumn => true
-    case UnresolvedAttribute(names)               => changeColumns(folded(names.last))
+    case UnresolvedAttribute(names)               => ChangelogMarks.isName(names.last)
     case _                                        => false
   }
-
-  private val changeColumns =
-    Set(ChangelogMarks.ChangeType, ChangelogMarks.CommitVersion, ChangelogMarks.CommitTimestamp)
 
   /**
    * @param isTop whether all columns of the conjuncts are in this plan
@@ -59,8 +58,12 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
       isTop: Boolean
   ): (LogicalPlan, Seq[Expression]) = plan match {
     case j: Join =>
-      val (left, afterLeft) = ofInput(j.left, parts, keepsLeft(j.joinType))
-      val (right, afterRight) = ofInput(j.right, afterLeft, keepsRight(j.joinType))
+      val preserved = PreservedInputs.of(j.joinType)
+      def into(side: Side, some: Seq[Expression]) =
+        if (preserved(side)) distribute(j.children(side.index), some, isTop = false)
+        else (j.children(side.index), some)
+      val (left, afterLeft) = into(Side.Left, parts)
+      val (right, afterRight) = into(Side.Right, afterLeft)
       val (here, above) = afterRight.partition(belongs(_, j, isTop))
       val changed = j.copy(
         left = left,
@@ -74,19 +77,6 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
       val (child, above) = distribute(h.child, parts, isTop)
       (h.withNewChildren(Seq(child)), above)
     case _ => (plan, parts)
-  }
-
-  private def ofInput(input: LogicalPlan, parts: Seq[Expression], keeps: Boolean) =
-    if (keeps) distribute(input, parts, isTop = false) else (input, parts)
-
-  private def keepsLeft(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | LeftOuter | LeftSemi | LeftAnti => true
-    case _                                              => false
-  }
-
-  private def keepsRight(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | RightOuter => true
-    case _                         => false
   }
 
   private def belongs(part: Expression, j: Join, isTop: Boolean): Boolean = {

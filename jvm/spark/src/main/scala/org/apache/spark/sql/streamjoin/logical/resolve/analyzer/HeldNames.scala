@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
-import java.util.Locale
-
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedSubqueryColumnAliases}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -42,13 +40,10 @@ private[streamjoin] object AwaitAliases extends Rule[LogicalPlan] {
  */
 private[streamjoin] object AwaitChangeColumns extends Rule[LogicalPlan] {
 
-  private val names =
-    Set(ChangelogMarks.ChangeType, ChangelogMarks.CommitVersion, ChangelogMarks.CommitTimestamp)
-
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
     case p if !p.isInstanceOf[Join] && p.exists(_.isInstanceOf[Join]) && !p.childrenResolved =>
       p.transformExpressions {
-        case UnresolvedAttribute(Seq(name)) if names(name.toLowerCase(Locale.ROOT)) =>
+        case UnresolvedAttribute(Seq(name)) if ChangelogMarks.isName(name) =>
           AwaitedColumn(name)
       }
   }

@@ -29,11 +29,12 @@ private[resolve] object PreservedInputs {
     case _ => false
   }
 
+  /** The inputs whose rows a join emits, but never pads. */
   def of(joinType: JoinType): Set[Side] = joinType match {
-    case LeftOuter    => Set(Side.Left)
-    case RightOuter   => Set(Side.Right)
-    case _: InnerLike => Side.both.toSet
-    case _            => Set.empty
+    case LeftOuter | LeftSemi | LeftAnti => Set(Side.Left)
+    case RightOuter                      => Set(Side.Right)
+    case _: InnerLike                    => Side.both.toSet
+    case _                               => Set.empty
   }
 
   /**
