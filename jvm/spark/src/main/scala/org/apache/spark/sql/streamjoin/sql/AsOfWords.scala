@@ -75,13 +75,12 @@ private[streamjoin] final class AsOfWords(
   /** Whether the SELECT of a join has the hint `STREAM_JOIN`. */
   private def isHinted(i: Int): Boolean = {
     val select = Iterator.iterate(i)(before).find(n => n < 0 || kind(n) == "SELECT").get
-    (select + 1 until hintsEnd(select + 1)).exists(is(_, StreamHintWords.Hint))
+    Iterator.from(select + 1)
+      .takeWhile(n => kind(n) == "HENT_START" || inHints(n))
+      .exists(is(_, StreamHintWords.Hint))
   }
 
-  private def hintsEnd(n: Int): Int = {
-    val end = if (kind(n) == "HENT_START") tokens.indexWhere(_.is("HENT_END"), n) else -1
-    if (end < 0) n else hintsEnd(end + 1)
-  }
+  private lazy val inHints = StreamHintWords.inHints(tokens)
 
   private def joined(i: Int, criteria: Int): Seq[Edit] = {
     val isOther = (typeStart(i) until join(i)).exists(n => OtherTypes(kind(n)))

@@ -24,10 +24,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 private[streamjoin] final class StreamHintWords(text: String, tokens: IndexedSeq[SqlToken]) {
 
   def edits: Seq[Edit] = {
-    val within = tokens.scanLeft(false) { (inside, t) =>
-      if (t.is("HENT_START")) true else if (t.is("HENT_END")) false else inside
-    }
-    val names = tokens.indices.filter(i => within(i) && SqlToken.isWord(tokens(i).kind))
+    val inHints = StreamHintWords.inHints(tokens)
+    val names = tokens.indices.filter(i => inHints(i) && SqlToken.isWord(tokens(i).kind))
     names.find(i => isHintName(i) && StreamHintWords.isMisspelt(word(i))).foreach { i =>
       throw Relocation.refused(text, tokens(i).start, tokens(i).end - 1)(
         StreamHintWords.misspelt(_, word(i))
@@ -64,6 +62,12 @@ private[streamjoin] final class StreamHintWords(text: String, tokens: IndexedSeq
 private[streamjoin] object StreamHintWords {
 
   val Hint = "STREAM_JOIN"
+
+  /** For each token, and the place behind the last one: whether it is in a hint, or ends one. */
+  def inHints(tokens: Seq[SqlToken]): IndexedSeq[Boolean] =
+    tokens.scanLeft(false) { (inside, t) =>
+      if (t.is("HENT_START")) true else if (t.is("HENT_END")) false else inside
+    }.toIndexedSeq
 
   private val Name = "JOIN_OPTIONS"
 
