@@ -68,12 +68,13 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     def entries(of: Path) = if (files.exists(of)) files.list(of).toSeq.map(_.getPath) else Nil
     val operators = entries(state)
     if (operators.nonEmpty && joins(w)) {
-      val offsets = folder(w, DIR_NAME_OFFSETS)
+      val log = folder(w, DIR_NAME_OFFSETS)
+      val offsets = entries(log)
       // a query makes the folder when it starts, before the entry of its first batch
-      val hasBegun = entries(offsets).nonEmpty ||
-        (files.exists(offsets) && entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
+      val hasBegun = offsets.nonEmpty ||
+        (files.exists(log) && entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
       if (!hasBegun) throw incomplete(w, "a state without offsets")
-      entries(offsets).flatMap(_.getName.toLongOption) match {
+      offsets.flatMap(_.getName.toLongOption) match {
         case Seq(batch) if batch > 0 =>
           throw incomplete(w, s"the offsets of batch $batch without those of batch ${batch - 1}")
         case _ =>
