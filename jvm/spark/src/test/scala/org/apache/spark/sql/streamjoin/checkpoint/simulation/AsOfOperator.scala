@@ -37,7 +37,6 @@ private[simulation] final class AsOfOperator(
   private val table = new RowTable[TestRow]
 
   private def time(row: TestRow): Long = row.times(0)
-  override protected def partitionOf(row: TestRow): Int = (row.key.get % partitions).toInt
 
   override val shape: StateShape = StateShape(
     _ => Operator.schema,

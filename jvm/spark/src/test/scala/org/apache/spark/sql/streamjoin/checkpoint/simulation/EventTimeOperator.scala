@@ -43,8 +43,6 @@ private[simulation] final class EventTimeOperator(random: Random, override val p
     found
   }
 
-  override protected def partitionOf(row: TestRow): Int = (row.key.getOrElse(0L) % partitions).toInt
-
   /** R1: the watermarks at the end of a batch. */
   private def advanced(before: Seq[Long], units: Range): Seq[Long] = columns.map { column =>
     val largest =

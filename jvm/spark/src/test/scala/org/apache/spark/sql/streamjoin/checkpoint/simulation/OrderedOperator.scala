@@ -30,8 +30,6 @@ private[simulation] final class OrderedOperator(
   }
   private val table = new RowTable[TestRow]
 
-  override protected def partitionOf(row: TestRow): Int = (row.key.get % partitions).toInt
-
   override val shape: StateShape = StateShape(
     _ => Operator.schema,
     _ => 1,

@@ -7,7 +7,7 @@ private[simulation] trait RowOperator extends Operator {
 
   protected def rows: IndexedSeq[TestRow]
 
-  protected def partitionOf(row: TestRow): Int
+  private def partitionOf(row: TestRow): Int = (row.key.getOrElse(0L) % partitions).toInt
 
   protected def of(units: Range): Seq[TestRow] = units.flatMap(rows.lift)
 
