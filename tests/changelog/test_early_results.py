@@ -186,6 +186,8 @@ def early_sql(shop: Shop, source: str, columns: str = "o.id, delivery_time") -> 
     return shop.session.sql(f"SELECT {hint} {columns}, _change_type FROM {source}")
 
 
+# EarlyBoundsSuite compares the plans in `make test`.
+@pytest.mark.thorough
 def test_bounds_in_where_of_an_inner_join(spark: SparkSession, tmp_path: Path) -> None:
     """They are those of ON: rows, and what is buffered."""
     shop = Shop(spark, tmp_path)
