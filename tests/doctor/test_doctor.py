@@ -377,7 +377,7 @@ def test_next_trigger_time_is_reported(pair: Pair) -> None:
 
 
 def test_times_are_shown_in_the_session_time_zone(pair: Pair, spark: SparkSession) -> None:
-    """As in `pending` and `explain`."""
+    """As in `pending` and `explain`, whichever session is the active one."""
 
     def only_orders() -> None:
         pair.order()
@@ -385,8 +385,15 @@ def test_times_are_shown_in_the_session_time_zone(pair: Pair, spark: SparkSessio
 
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     try:
-        seen = doctor(ended(pair.joined(), pair.both(), *[only_orders] * 4)).headline
+        query = ended(pair.joined(), pair.both(), *[only_orders] * 4)
+        other = spark.newSession()
+        other.conf.set("spark.sql.session.timeZone", "UTC")
+        # makes the session the active one, as it does in users' programs
+        other.createDataFrame([(1,)], "a INT")
+        assert SparkSession.active() is other
+        seen = doctor(query).headline
     finally:
+        spark.createDataFrame([(1,)], "a INT")
         spark.conf.set("spark.sql.session.timeZone", "UTC")
     # parsed as times in Tokyo, and formatted in that zone
     assert "which stands at 2024-05-04 10:38:00 since" in seen.headline

@@ -20,7 +20,7 @@ from streamjoin._diagnosis.findings import Diagnosis
 from streamjoin._diagnosis.known import Known, Waiting
 from streamjoin._diagnosis.triggers import next_batch
 from streamjoin._explained import plan_of
-from streamjoin._pending import pending, place
+from streamjoin._pending import pending, place, session_of
 from streamjoin._progress import plain, reports
 from streamjoin._quiet import quiet
 
@@ -71,7 +71,7 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
     >>> streamjoin.doctor("/checkpoints/orders").headline.code  # doctest: +SKIP
     """
     where = _arguments.checkpoint(source)
-    session = SparkSession.active()
+    session = session_of(where)
     location = place(session, where)
     if isinstance(where, str):
         sample = _State(session, where).sample

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -103,10 +104,28 @@ def pending(
     which = _words.side(side)
     number = _arguments.whole("operator", operator)
     batch = _arguments.whole("batch_id", batch_id)
-    session = SparkSession.active()
+    session = session_of(where)
     options = {"side": which, "operator": number, "batch": batch, **place(session, where)}
     reader = session.read.format("streamjoin-pending")
     return reader.options(**{k: v for k, v in options.items() if v is not None}).load()
+
+
+def session_of(where: str | StreamingQuery) -> SparkSession:
+    """Return the session of a query, or the active session for a folder.
+
+    Times are displayed in the time zone of a session, and the active session can be another one
+    than that of the query.
+    """
+    if isinstance(where, str):
+        return SparkSession.active()
+    if _connect.is_connect(where):
+        session: SparkSession = where._session  # type: ignore[attr-defined]
+        return session
+    # no import of a classic session's parts at the top: a Spark Connect client lacks them
+    from pyspark import SparkContext
+
+    of_jvm: Any = where._jsq
+    return SparkSession(SparkContext.getOrCreate(), of_jvm.sparkSession())
 
 
 def place(session: SparkSession, where: str | StreamingQuery) -> dict[str, str]:

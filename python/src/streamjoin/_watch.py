@@ -6,17 +6,15 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from datetime import timezone, tzinfo
 from typing import Any, TextIO
 
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streamjoin import _arguments, _zones
 from streamjoin._diagnosis.known import JoinKnown, Known
 from streamjoin._diagnosis.plan import Plan
 from streamjoin._explained import plan_of
+from streamjoin._pending import session_of
 from streamjoin._picture import picture
 from streamjoin._progress import reports, shown_span
 from streamjoin._view import floor, header, late_share, name_of, of
@@ -85,20 +83,12 @@ class _View:
     def __init__(self, query: StreamingQuery) -> None:
         self._query = query
         self._plan = Plan()
-        self._zone = _zone()
+        self._zone = _zones.of_session(session_of(query))
 
     def of(self, progress: Sequence[Any]) -> Known:
         if not self._plan.joins:
             self._plan = plan_of(self._query)
         return Known(reports(progress), plan=lambda: self._plan, zone=self._zone)
-
-
-def _zone() -> tzinfo:
-    try:
-        return _zones.of_session(SparkSession.active())
-    except PySparkException:
-        # a thread without a session
-        return timezone.utc
 
 
 def render(known: Known | Sequence[Any], width: int | None = None) -> list[str]:
