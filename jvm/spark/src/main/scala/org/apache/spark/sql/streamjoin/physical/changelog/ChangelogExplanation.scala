@@ -29,7 +29,7 @@ private[changelog] object ChangelogExplanation {
         if (spec.appendOnly) Seq("both inputs are append-only: rows are joined as they arrive")
         else Side.both.map(toldApart(spec, j, _))
       (routing(spec, j) +: told) ++ watermarks(j) ++
-        Side.both.map(kept(spec, j, _)) ++
+        Side.both.map(kept(spec, j, _)) ++ early(j) ++
         spec.output.rows.map(c => s"filter on the result: ${ColumnNames.sql(c)}") :+ output
     }
 
@@ -119,6 +119,20 @@ private[changelog] object ChangelogExplanation {
       case Nil  => ": without limit"
       case ends => ends.mkString(", or ", ", or ", "")
     })
+  }
+
+  /**
+   * The lines about early results. A join emits them if watermarks evict the rows of both inputs:
+   * its state then is that of an event-time join, which emits unmatched rows at their eviction.
+   */
+  private def early(j: ChangelogJoin): Seq[String] = {
+    val times = new TimeWords(j.analysis)
+    Side.both.filter(side =>
+      j.joinType.preserves(side) && Side.both.forall(j.leaving.columns(_).nonEmpty)
+    ).map(side =>
+      s"early results: a row of ${times.input(side)} without a match is emitted in its batch, and " +
+        "retracted by a match, until it is evicted"
+    )
   }
 
   /** The clock of a time column: rows with an earlier time are evicted. */

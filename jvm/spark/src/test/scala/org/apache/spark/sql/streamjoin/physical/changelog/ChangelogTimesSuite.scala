@@ -70,6 +70,12 @@ class ChangelogTimesSuite extends PlannedChangelogs {
       }
       val lines = spec(all.find(!_.normalizes).get).words.lines
       assert(lines.exists(_.contains("the latest b.t seen - 1 hour 1 minute")), lines)
+      assert(
+        lines.filter(_.startsWith("early results")) == Seq(
+          "early results: a row of a without a match is emitted in its batch, and retracted by a " +
+            "match, until it is evicted"
+        )
+      )
     }
   }
 
@@ -100,6 +106,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     val s = spec(j)
     assert(s.left.expiry.leaves.isEmpty && s.right.expiry.leaves.nonEmpty && s.times.leaving.exists)
     assert(s.words.forEver == Seq("a row of a is stored until it is deleted: without limit"))
+    assert(!s.words.lines.exists(_.startsWith("early results")), s.words.lines)
   }
 
   test("without bounds or watermarks, nothing is evicted and no time column is stored") {
