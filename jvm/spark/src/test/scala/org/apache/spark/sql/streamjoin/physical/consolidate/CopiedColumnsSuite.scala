@@ -44,7 +44,13 @@ class CopiedColumnsSuite extends AnyFunSuite {
     Seq.fill(random.nextInt(70))(types(random.nextInt(types.length)))
       .map(AttributeReference("c", _)())
 
-  private def row(columns: Seq[Attribute], random: Random): UnsafeRow = {
+  /** Returns random rows. The projection is compiled once, which takes longer than many rows. */
+  private def rows(columns: Seq[Attribute], random: Random): () => UnsafeRow = {
+    val projection = UnsafeProjection.create(columns, columns)
+    () => projection(values(columns, random)).copy()
+  }
+
+  private def values(columns: Seq[Attribute], random: Random): InternalRow = {
     val nulls = random.nextInt(3)
     val values = columns.map { a =>
       // a projection leaves the bytes of the previous row in a NULL interval
@@ -53,7 +59,7 @@ class CopiedColumnsSuite extends AnyFunSuite {
       val value = if (nulls == 2 && mayBeNull) null else make()
       CatalystTypeConverters.createToCatalystConverter(a.dataType)(value)
     }
-    UnsafeProjection.create(columns, columns)(InternalRow.fromSeq(values)).copy()
+    InternalRow.fromSeq(values)
   }
 
   test("columns of two rows are copied in any order, repeatedly, and with appended columns") {
@@ -70,8 +76,9 @@ class CopiedColumnsSuite extends AnyFunSuite {
       val more = random.nextInt(3)
       val copied = CopiedColumns.of(wanted, first, second, more)
       val projected = UnsafeProjection.create(wanted ++ Seq.fill(more)(Literal(0L)), all)
+      val (left, right) = (rows(first, random), rows(second, random))
       for (_ <- 0 until 5) {
-        val (a, b) = (row(first, random), row(second, random))
+        val (a, b) = (left(), right())
         val (own, expected) = (copied(a, b), projected(new JoinedRow(a, b)))
         assert(own.getSizeInBytes == expected.getSizeInBytes)
         // does not print the rows, which are long
@@ -103,7 +110,7 @@ class CopiedColumnsSuite extends AnyFunSuite {
       val wanted = random.shuffle(first ++ second ++ free)
       val copied = CopiedColumns.of(wanted, first, second)
       val zeros: Seq[Expression] = wanted.map(a => if (free.contains(a)) Literal(0L) else a)
-      val (a, b) = (row(first, random), row(second, random))
+      val (a, b) = (rows(first, random)(), rows(second, random)())
       val expected = UnsafeProjection.create(zeros, first ++ second)(new JoinedRow(a, b))
       val own = copied(a, b)
       assert(own == expected)
