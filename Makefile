@@ -100,9 +100,10 @@ quick: $(STAMPS)/installed
 	STREAMJOIN_TIMES=0.02 $(SBT) core/test
 	$(PYTEST) $(WORKERS) -m quick
 
-# The compiler leaves a core to the linters and to pip.
+# The compiler leaves a core to the linters, to pip and to the archive of classes.
 test: $(STAMPS)/venv
-	$(MAKE) -j2 SIDE_BY_SIDE=yes test-jvm lint-python $(OTHER_MINORS:%=$(STAMPS)/pyspark-%)
+	$(MAKE) -j2 SIDE_BY_SIDE=yes test-jvm lint-python $(STAMPS)/shared-classes \
+	  $(OTHER_MINORS:%=$(STAMPS)/pyspark-%)
 	$(MAKE) test-python
 
 test-jvm: $(STAMPS)/jvm-tested
@@ -173,7 +174,7 @@ wheel: $(WHEEL)
 jar: $(JAR)
 
 lint: lint-python
-	STREAMJOIN_TIMES=$(SHARE) $(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck
+	$(SBT) 'all $(CHECK_FORMAT)'
 
 lint-python: $(STAMPS)/venv
 	$(RUFF) check $(PYTHON_CODE)
@@ -206,10 +207,14 @@ $(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
 	$(RELEASE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-# One start of sbt for all of it: the jars come out of the run that tested them.
+CHECK_FORMAT := scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll \
+  scalafmtSbtCheck
+
+# One start of sbt for all of it: the format is checked beside the compiler, and the jars come out of
+# the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(FAULTY_FILES) $(BENCHMARKS_JVM) | $(STAMPS)/venv
-	STREAMJOIN_TIMES=$(SHARE) $(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck \
-	  test 'forEachSpark stagePython' benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
+	STREAMJOIN_TIMES=$(SHARE) $(SBT) 'all $(CHECK_FORMAT) test' \
+	  'forEachSpark stagePython' benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 
 $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
@@ -253,8 +258,7 @@ $(STAMPS)/test-jars-staged: $(BUILD) $(FAULTY_FILES) | $(STAMPS)/venv
 	$(SBT) kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $@
 
-# Spark's own classes: our jar may change.
-$(STAMPS)/shared-classes: $(STAMPS)/venv | $(STAMPS)/installed
+$(STAMPS)/shared-classes: $(STAMPS)/venv tests/shared_classes.py
 	$(BIN)/python -m tests.shared_classes
 	@touch $@
 
