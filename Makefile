@@ -115,14 +115,14 @@ ifdef PYTEST_ARGS
 else
 	$(MAKE) $(OTHER_MINORS:%=$(STAMPS)/spark-%)
 	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m "not thorough or sampled" --diff-cases 10 --diff-chains 1 --diff-changelogs 1 \
-	  --meta-plans 8 --meta-changelogs 3 --meta-variations 4
+	  --meta-plans 4 --meta-changelogs 2 --meta-variations 4
 endif
 
 test-all: test test-thorough
 
 # What `make test` leaves out. Its Python tests start brokers, clusters and drivers: one at a time.
 test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMPS)/spark-%) $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
-	$(SBT) core/test
+	$(SBT) core/test spark/testThorough
 	$(ON_OTHER_SPARKS) $(PYTEST) -m thorough
 
 # The tests of versions on the newest patch of each minor version, also of the default one, and the

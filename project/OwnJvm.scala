@@ -8,14 +8,25 @@ import sbt.Keys._
  * after the last test has passed (sbt's issue 9614, ScalaTest's 2434). `testOnly` is sbt's.
  */
 object OwnJvm {
+  val testThorough = taskKey[Unit]("Runs the suites that `test` leaves out.")
+
   private val jvms = 2
 
-  def settings(flags: Seq[String]): Seq[Setting[_]] = Seq(
+  /** @param thorough whether `test` leaves a suite out, because it takes long */
+  def settings(
+      flags: Seq[String],
+      thorough: String => Boolean = _ => false
+  ): Seq[Setting[_]] = Seq(
     Test / fork := true,
     Test / parallelExecution := false,
     Test / javaOptions ++= flags,
-    Test / test := Def.task {
-      val suites = (Test / definedTestNames).value.sorted.zipWithIndex
+    Test / test := running(suite => !thorough(suite)).value,
+    testThorough := running(thorough).value
+  )
+
+  private def running(chosen: String => Boolean): Def.Initialize[Task[Unit]] =
+    Def.task {
+      val suites = (Test / definedTestNames).value.filter(chosen).sorted.zipWithIndex
       val options = (Test / forkOptions).value
       val classpath = (Test / fullClasspath).value.files.mkString(java.io.File.pathSeparator)
       // The lines of the two JVMs mix: `I` repeats at the end which tests failed, with their suites.
@@ -28,6 +39,5 @@ object OwnJvm {
         finally running.foreach(_.destroy())
       if (codes.exists(_ != 0))
         throw new MessageOnlyException(s"suites of ${name.value} failed, or none ran: $codes")
-    }.tag(Tags.ForkedTestGroup).value
-  )
+    }.tag(Tags.ForkedTestGroup)
 }

@@ -15,6 +15,7 @@ import streamjoin
 from streamjoin import impose_order
 from tests.asof.market import Market
 from tests.orders import at
+from tests.parameters import STATE_FORMATS, rest_is_thorough
 from tests.streams import Landing, Run, clocks, planned_at, wait_until
 
 TEN_MINUTES = "q.sym = t.sym AND q.time <= t.time AND q.time >= t.time - INTERVAL '10' MINUTE"
@@ -26,7 +27,7 @@ def market(spark: SparkSession, tmp_path: Path) -> Market:
 
 
 @pytest.mark.connect
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", rest_is_thorough(STATE_FORMATS, "segments"))
 def test_each_trade_joins_the_latest_earlier_quote(
     spark: SparkSession, market: Market, state_format: str
 ) -> None:
@@ -129,7 +130,7 @@ def test_additional_condition_does_not_select_an_earlier_row(market: Market) -> 
 
 
 @pytest.mark.connect
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", rest_is_thorough(STATE_FORMATS, "segments"))
 def test_random_asof_join_equals_the_batch_query(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:

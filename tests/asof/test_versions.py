@@ -17,6 +17,7 @@ import streamjoin
 from streamjoin import from_changelog, from_debezium, from_upserts, impose_order
 from tests.asof.exchange import KEY, Exchange, change
 from tests.orders import at
+from tests.parameters import STATE_FORMATS, rest_is_thorough
 from tests.streams import Landing, Run, clocks
 
 
@@ -25,7 +26,7 @@ def exchange(spark: SparkSession, tmp_path: Path) -> Exchange:
     return Exchange(spark, tmp_path)
 
 
-@pytest.fixture(params=["segments", "rocksdb"])
+@pytest.fixture(params=rest_is_thorough(STATE_FORMATS, "segments"))
 def state_format(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
     spark.conf.set("spark.sql.streamJoin.stateFormat", request.param)
     yield request.param

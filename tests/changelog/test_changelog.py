@@ -147,7 +147,10 @@ LAYOUTS: dict[str, tuple[Any, Any, Any]] = {
     ("layout", "on", "types", "state_format"),
     [
         ("images", "o.customer = c.id AND o.amount + c.id > 2", TYPES, "segments"),
-        ("counted", "o.customer = c.id", ["left", "semi"], "rocksdb"),
+        pytest.param(
+            *("counted", "o.customer = c.id", ["left", "semi"], "rocksdb"),
+            marks=pytest.mark.thorough,
+        ),
         ("upserts", "o.customer <=> c.id AND c.name = 'a'", ["right"], "rocksdb"),
         ("keyed", "o.customer < c.id", ["full"], "segments"),
     ],

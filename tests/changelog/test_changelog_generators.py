@@ -13,6 +13,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 import streamjoin
+from tests.parameters import rest_is_thorough
 from tests.streams import Landing, Run
 
 ORDERS = "id INT, customer INT, items STRING"
@@ -68,7 +69,7 @@ def start(spark: SparkSession, folder: Path) -> tuple[Table, Table]:
     return Table(spark, folder / "orders", ORDERS), Table(spark, folder / "customers", CUSTOMERS)
 
 
-@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("generator", rest_is_thorough(GENERATORS, "explode", "outer"))
 def test_generator_below_the_declaration_equals_the_batch_join(
     spark: SparkSession, tmp_path: Path, generator: str
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "walkthrough.ipynb"
@@ -38,6 +39,7 @@ def shown(notebook: Any) -> list[str]:
     ]
 
 
+@pytest.mark.thorough
 def test_notebook_prints_the_output_it_shows() -> None:
     assert shown(executed()) == shown(nbformat.read(NOTEBOOK, as_version=4))
 

@@ -406,6 +406,7 @@ def test_doctor_refuses_a_missing_folder_and_a_session(tmp_path: Path, spark: Sp
         doctor(spark)  # type: ignore[arg-type]
 
 
+@pytest.mark.thorough
 def test_doctor_command_line_diagnoses_a_checkpoint(shop: Shop) -> None:
     shop.order((1, "10:00"), (2, "10:10"))
     shop.joined("left").step()

@@ -268,6 +268,7 @@ def test_rows_with_nested_types_as_json_and_as_struct(spark: SparkSession, tmp_p
     assert (one.row.tags, one.row["at"].x, one.row.note) == (["a", None], 1.5, None)
 
 
+@pytest.mark.thorough
 def test_pending_reads_one_whole_batch_during_maintenance(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from streamjoin import How, impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
+from tests.parameters import STATE_FORMATS, rest_is_thorough
 from tests.streams import Landing, Run
 
 GREATEST, LEAST = 2**63 - 1, -(2**63)
@@ -255,7 +256,7 @@ def test_invalid_bound_column_fails_under_ansi_else_is_null(shop: Shop, ansi: bo
 HOT = 100_000
 
 
-@pytest.mark.parametrize("form", ["segments", "rocksdb"])
+@pytest.mark.parametrize("form", rest_is_thorough(STATE_FORMATS, "segments"))
 def test_100000_buffered_rows_of_one_key_join_by_time(
     spark: SparkSession, tmp_path: Path, form: str
 ) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from streamjoin import pending, rescale
 from tests.orders import Shop, at
+from tests.parameters import JOIN_TYPES, rest_is_thorough
 from tests.streams import Run, wait_for_report
 
 HOT = 7
@@ -83,7 +84,7 @@ def partitions_of_the_hot_key(run: Run) -> int:
     return waiting.select("partition_id").distinct().count()
 
 
-@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+@pytest.mark.parametrize("how", rest_is_thorough(JOIN_TYPES, "left", "full"))
 def test_spread_hot_key_leaves_results_unchanged(
     spark: SparkSession, shop: Shop, how: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,7 +116,9 @@ def test_spread_hot_key_leaves_results_unchanged(
     assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
 
 
-@pytest.mark.parametrize(("how", "partitions"), [("left", 7), ("full", 3), ("full", 1)])
+@pytest.mark.parametrize(
+    ("how", "partitions"), rest_is_thorough([("left", 7), ("full", 3), ("full", 1)], ("left", 7))
+)
 def test_rescaled_hot_key_keeps_rows_and_results(shop: Shop, how: str, partitions: int) -> None:
     stays, moves = run_of(shop, how), run_of(shop, how)
     moves.checkpoint = stays.checkpoint.with_name("moves")

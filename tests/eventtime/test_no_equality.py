@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from streamjoin import pending
 from tests.orders import Ids, Shop, at, ids
+from tests.parameters import JOIN_TYPES, rest_is_thorough
 from tests.streams import Run
 
 WITHIN_TEN_MINUTES = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '10' MINUTE"
@@ -75,7 +76,7 @@ def batch_join(spark: SparkSession, how: str) -> Ids:
     return ids([(*row, None, None)[:4] for row in joined.collect()])
 
 
-@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+@pytest.mark.parametrize("how", rest_is_thorough(JOIN_TYPES, "inner", "full"))
 def test_four_partitions_yield_the_results_of_one(
     spark: SparkSession, tmp_path: Path, how: str
 ) -> None:

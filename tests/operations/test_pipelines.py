@@ -8,6 +8,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+import pytest
 from pyarrow import parquet
 from pyspark.find_spark_home import _find_spark_home
 
@@ -24,6 +25,7 @@ def feed(folder: Path, name: str, time: str, minutes: dict[int, str]) -> None:
     (folder / "input" / name / "0.json").write_text("\n".join(rows), encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_pipeline_example_writes_the_joined_table(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     spec = tmp_path / "spark-pipeline.yml"

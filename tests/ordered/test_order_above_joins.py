@@ -93,12 +93,12 @@ def arrivals(seed: random.Random, now: int, count: int) -> list[Row]:
 @pytest.mark.parametrize(
     ("how", "further", "chain", "state_format", "draw"),
     [
-        ("inner", False, False, "segments", ""),
+        pytest.param("inner", False, False, "segments", "", marks=pytest.mark.thorough),
         ("left", True, False, "segments", ""),
-        ("left", False, False, "rocksdb", ""),
+        pytest.param("left", False, False, "rocksdb", "", marks=pytest.mark.thorough),
         ("left", False, True, "segments", ""),
         # With this seed, rows that have matched all possible partners delay nothing in most steps.
-        ("right", False, True, "segments", "1143"),
+        pytest.param("right", False, True, "segments", "1143", marks=pytest.mark.thorough),
     ],
 )
 def test_ordered_join_emits_exactly_the_rows_below_its_watermark(

@@ -127,7 +127,9 @@ def test_configure_adds_the_jar_to_jars_of_submit_args(given: str, put: str) -> 
     assert printed == put.format(**names)
 
 
-@pytest.mark.parametrize("option", ["--jars ", "--conf spark.jars="])
+@pytest.mark.parametrize(
+    "option", ["--jars ", pytest.param("--conf spark.jars=", marks=pytest.mark.thorough)]
+)
 def test_session_loads_the_jar_and_other_jars_of_submit_args(tmp_path: Path, option: str) -> None:
     with zipfile.ZipFile(tmp_path / "other.jar", "w") as other:
         other.writestr("other.txt", "of another jar")

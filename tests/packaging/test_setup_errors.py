@@ -149,6 +149,7 @@ def test_session_without_the_jar_is_refused() -> None:
     assert "restart the Python process" in after_it
 
 
+@pytest.mark.thorough
 def test_spark_submit_with_the_jar_imposes_an_order(tmp_path: Path) -> None:
     script = tmp_path / "job.py"
     script.write_text(

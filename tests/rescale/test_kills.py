@@ -116,6 +116,7 @@ def chain(spark: SparkSession, folder: Path, state_format: str) -> Beside:
     return Beside(spark, folder, "chain", **{FORMAT: state_format})
 
 
+@pytest.mark.thorough
 def test_a_kill_while_rows_are_written(spark: SparkSession, tmp_path: Path) -> None:
     """By an application that runs no query."""
     goes_on(chain(spark, tmp_path, "rocksdb"), lambda to: seen(to, "rows"))

@@ -23,7 +23,7 @@ FORMATS = ("segments", "rocksdb")
 # What make test runs of all kinds and both formats.
 FEW = [
     ("left", "segments"),
-    ("chain", "rocksdb"),
+    pytest.param("chain", "rocksdb", marks=pytest.mark.thorough),
     ("time buckets, full", "segments"),
     ("changelog", "rocksdb"),
     ("versions", "segments"),
