@@ -33,16 +33,16 @@ def nothing_wrong(known: Known) -> Finding:
     notes = (_late_before(known), _emitted_late(known), null_keys(known), _fewer(known))
     out += "".join(f" {each}" for each in notes if each)
     due = f" {known.next_batch}" if known.next_batch else ""
-    if _cannot_be_seen(known):
+    unseen = _unseen(known)
+    if unseen is not None:
+        what, cause = unseen
         return Finding(
             "NOT_SEEN",
-            "The query has joined no pair, and its reports do not show the reason: "
-            f"{there}.{out}{due}",
+            f"{what}, and its reports do not show the reason: {there}.{out}{due}",
             {"waiting rows": rows},
-            "Bounds and keys are unknown: neither the plan nor the state of the query is "
-            "available.",
-            "df.explain() lists the bounds of the joins. A query with a checkpointLocation "
-            "keeps its state.",
+            cause,
+            "df.explain() lists the types and bounds of the joins. A query with a "
+            "checkpointLocation keeps its state.",
             severity=Severity.UNSEEN.word,
         )
     return Finding(
@@ -134,9 +134,22 @@ def _joins_nothing(known: Known) -> Iterator[bool]:
         yield all(rows) and not join.reported.total("joinedRows")
 
 
-def _cannot_be_seen(known: Known) -> bool:
-    described = all(join.described for join in known.joins)
-    return not described and any(_joins_nothing(known))
+def _unseen(known: Known) -> tuple[str, str] | None:
+    """Return what is missing in the output, and why its cause is unknown; None if nothing is."""
+    if all(join.described for join in known.joins):
+        return None
+    left = "neither the plan nor the state of the query is available."
+    if any(_joins_nothing(known)):
+        return "The query has joined no pair", f"Bounds and keys are unknown: {left}"
+    top = known.joins[0]
+    pairs = top.reported.total("joinedRows")
+    if top.described or not pairs or known.sink_rows() != 0:
+        return None
+    return (
+        f"The query has joined {pairs} pairs, but no row has reached the sink",
+        f"The type of the join is unknown: {left} An anti join emits no pairs. Above a join of "
+        "another type, an operator drops or buffers them.",
+    )
 
 
 def rows_there(waiting: Iterable[Waiting], described_as: Callable[[int], Mapping[str, Any]]) -> str:
