@@ -92,16 +92,18 @@ ON_OTHER_SPARKS = STREAMJOIN_OTHER_SPARKS="$(foreach s,$(OTHER_MINORS),$(s)=$(ab
 # A worker has a Spark session of its own. A file stays in one worker, and files start in the order of
 # their names: by their number of tests, those of few and long tests would run alone at the end.
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
-# The share of the random cases that `make test` draws.
-SHARE := 0.1
+# The share of the random cases in Scala that `make test` draws.
+SHARE := 0.05
 
 quick: $(STAMPS)/installed
 	$(RUFF) check $(PYTHON_CODE)
 	STREAMJOIN_TIMES=0.02 $(SBT) core/test
 	$(PYTEST) $(WORKERS) -m quick
 
-# The compiler leaves a core to the linters, to pip and to the archive of classes.
-test: $(STAMPS)/venv
+# Pip unpacks on one core, and the compiler leaves one to the linters and to the archive of classes.
+test:
+	@scripts/check-prerequisites "$(PYTHON)"
+	$(MAKE) -j2 SIDE_BY_SIDE=yes $(STAMPS)/venv $(firstword $(OTHER_MINORS:%=$(STAMPS)/pyspark-%))
 	$(MAKE) -j2 SIDE_BY_SIDE=yes test-jvm lint-python $(STAMPS)/shared-classes \
 	  $(OTHER_MINORS:%=$(STAMPS)/pyspark-%)
 	$(MAKE) test-python
@@ -231,7 +233,7 @@ $(STAMPS)/version-%: FORCE
 	@echo '$(filter $*.%,$(OTHER_SPARKS))' | cmp -s - $@ || echo '$(filter $*.%,$(OTHER_SPARKS))' > $@
 
 # Another version of Spark, with as much as the tests of versions need.
-$(STAMPS)/pyspark-%: $(STAMPS)/version-% python/requirements-dev.txt | $(STAMPS)/venv
+$(STAMPS)/pyspark-%: $(STAMPS)/version-% python/requirements-dev.txt
 	test -x .venv-spark-$*/bin/python || $(PYTHON) -m venv .venv-spark-$*
 	grep -E '^(confluent-kafka|numpy|pandas|pyarrow|pytest|testcontainers)' python/requirements-dev.txt \
 	  > .venv-spark-$*/requirements.txt
