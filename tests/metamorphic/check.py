@@ -79,7 +79,11 @@ def _out_of_order(plan: Plan, result: Run) -> list[str]:
     operators = {o["operatorName"] for p in result.progress.values() for o in p["stateOperators"]}
     if "streamOrder" not in operators:
         return []
-    at = result.columns.index(plan.order.replace(".", "_"))
+    column = plan.order.replace(".", "_")
+    if column not in result.columns:
+        # USING merges it with the column of the other input, which can differ after an outer join
+        return []
+    at = result.columns.index(column)
     times = [row[at] for row in result.rows if row[at] is not None]
     number = plan.case.inputs[0].times[0].kind in NUMBERS
     in_order = sorted(times, key=(lambda t: int(t)) if number else str)
