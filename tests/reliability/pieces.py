@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
-GROUPS = 100
+GROUPS = 400
 """Independent groups of rows in each query, see ``--diff-groups``."""
 APART = 1_000_000
 """From the first history of a piece to that of the next one."""
