@@ -25,7 +25,7 @@ private[rocksdb] final class FurtherLimits(conf: StateStoreConf, hadoopConf: Con
   private val folder =
     Utils.createTempDir(Utils.getLocalDir(SparkEnv.get.conf), "streamjoin-limits")
   private val provider =
-    RocksDBFormat.separate(StateStoreId(folder.toURI.toString, 0, 0), conf, hadoopConf, schema)
+    SeparateDatabase.open(StateStoreId(folder.toURI.toString, 0, 0), conf, hadoopConf, schema)
   private val store = provider.getStore(0, None)
   private val (key, value) = (new LongRow(2), new LongRow(1))
 

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
-import java.util.UUID
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
@@ -9,7 +7,6 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   NewVersion,
   StateFormat,
   StateShape,
-  StoredNumbers,
   StoredRow,
   StoredRows,
   StoredState,
@@ -20,9 +17,6 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStore,
   StateStoreColFamilySchema,
   StateStoreConf,
-  StateStoreId,
-  StateStoreProvider,
-  StateStoreProviderId,
   StoreReports
 }
 import org.apache.spark.sql.types.StructType
@@ -60,28 +54,6 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
     StoreReports.withoutSnapshots(own)
     settings(own, commitsAreChecked = false)
   }
-
-  /**
-   * A database that no query uses, with a copy of the files on the local disk.
-   *
-   * @param first the family that every database has
-   */
-  def separate(
-      id: StateStoreId,
-      conf: StateStoreConf,
-      hadoopConf: Configuration,
-      first: StateStoreColFamilySchema = StoredNumbers.schema
-  ): StateStoreProvider = StateStoreProvider.createAndInit(
-    StateStoreProviderId(id, UUID.randomUUID()),
-    first.keySchema,
-    first.valueSchema,
-    first.keyStateEncoderSpec.get,
-    useColumnFamilies = true,
-    conf,
-    new Configuration(hadoopConf),
-    useMultipleValuesPerKey = false,
-    stateSchemaProvider = None
-  )
 
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
     new RocksDBReader(version, hadoopConf).read()

@@ -21,7 +21,7 @@ private[checkpoint] final class RocksDBImport(
 ) {
   import RocksDBImport._
 
-  private val provider = RocksDBFormat.separate(id, conf, hadoopConf)
+  private val provider = SeparateDatabase.open(id, conf, hadoopConf)
   private val store = provider.getStore(0, None)
   private var part = new RocksDBJoinState(store, shape)
   private var inPart = 0

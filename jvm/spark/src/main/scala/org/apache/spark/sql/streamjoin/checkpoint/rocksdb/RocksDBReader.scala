@@ -20,7 +20,7 @@ import io.streamjoin.model.{Side, Watermarks}
  */
 private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: Configuration) {
 
-  private val provider = RocksDBFormat.separate(version.store, version.conf, hadoopConf)
+  private val provider = SeparateDatabase.open(version.store, version.conf, hadoopConf)
   private val opened = mutable.Buffer.empty[FurtherLimits]
 
   def read(): StoredRows = {
