@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from streamjoin import How, impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
-from tests.parameters import STATE_FORMATS, rest_is_thorough
+from tests.parameters import JOIN_TYPES, STATE_FORMATS, rest_is_thorough
 from tests.streams import Landing, Run
 
 GREATEST, LEAST = 2**63 - 1, -(2**63)
@@ -109,7 +109,7 @@ def test_row_with_null_time_is_counted_and_never_matches(shop: Shop) -> None:
     assert met(run.step()) == [(2, None), (9, 9), (None, 1)]
 
 
-@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+@pytest.mark.parametrize("how", JOIN_TYPES)
 def test_row_with_null_time_and_null_key_is_counted(shop: Shop, how: How) -> None:
     """A parser that fails leaves NULL in each column."""
     run = shop.joined(how)

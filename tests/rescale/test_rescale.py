@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from streamjoin import pending, rescale
 from tests.fingerprints import fingerprints
+from tests.parameters import STATE_FORMATS
 from tests.rescale.kinds import IN_ORDER, KINDS, World
 from tests.streams import Run
 
@@ -18,7 +19,6 @@ COMPARED = ("inputRows", "lateRows", "joinedRows", "nullPaddedRows", "watermark.
 FORMAT = "spark.sql.streamJoin.stateFormat"
 IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
-FORMATS = ("segments", "rocksdb")
 
 # What make test runs of all kinds and both formats.
 FEW = [
@@ -69,7 +69,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each kind in one of the formats, or in both with ``--rescale-all``."""
     if "any_kind" in metafunc.fixturenames:
         pairs = [
-            (kind, FORMATS[(place + other) % 2])
+            (kind, STATE_FORMATS[(place + other) % 2])
             for place, kind in enumerate(KINDS)
             for other in range(2 if metafunc.config.option.rescale_all else 1)
         ]
@@ -138,7 +138,7 @@ def test_rows_with_two_limits_in_rocksdb(version: str, spark: SparkSession, tmp_
     beside.go(3)
 
 
-@pytest.mark.parametrize("state_format", FORMATS)
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_rescaled_query_with_state_store_ids_emits_the_same_rows(
     state_format: str, spark: SparkSession, tmp_path: Path
 ) -> None:
