@@ -229,13 +229,13 @@ private[simulation] final class Simulation(
     actor.go(operations, and)
     if (actor.ended) {
       actors.filterInPlace((_, other) => other.actor ne actor)
-      tell(s"${actor.name} ends${actor.failure.fold("")(e => s" with $e")}")
+      tell(s"${actor.name} ends${actor.failure.fold("")(e => s" with ${withCauses(e)}")}")
       actor.failure.foreach {
         case e: Violation => throw e
         case e if current && !actor.disturbed =>
-          throw Violation(s"a task of the batch fails: $e")
+          throw Violation(s"a task of the batch fails: ${withCauses(e)}")
         case e if work.provider.exists(isLoaded) && !actor.disturbed =>
-          throw Violation(s"maintenance fails: $e")
+          throw Violation(s"maintenance fails: ${withCauses(e)}")
         case _ =>
       }
     }
@@ -381,7 +381,7 @@ private[simulation] final class Simulation(
           try format.open(store, operators(place.operator).shape)
           finally store.abort()
         } catch {
-          case e: Exception => throw Violation(s"version $version of $place cannot be read: $e")
+          case e: Exception => throw Violation(s"version $version of $place cannot be read: ${withCauses(e)}")
         } finally provider.close()
       }
     finally process.forget()
@@ -419,6 +419,10 @@ private[simulation] object Simulation {
 
   /** The result of a task. */
   private final case class Ended(output: Seq[Any], file: Option[String])
+
+  /** An error with the ones that caused it: Spark's error of a commit names only the provider. */
+  private def withCauses(e: Throwable): String =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).mkString("; caused by ")
 
   private val known = mutable.Map.empty[Any, StateStoreConf]
 
