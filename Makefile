@@ -197,16 +197,20 @@ clean:
 	rm -rf python/src/streamjoin/jars python/src/streamjoin/version.txt .pytest_cache .ruff_cache .mypy_cache
 	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged $(STAMPS)/test-jars-staged
 
+# PySpark comes as sources, of which pip makes a wheel: jars, which do not get smaller.
+PIP := -m pip install --quiet --disable-pip-version-check
+PIP_PYSPARK := $(PIP) --config-settings=--build-option=--compression=stored
+
 $(STAMPS)/venv: python/requirements-dev.txt
 	@scripts/check-prerequisites "$(PYTHON)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(BIN)/python $(PIP_PYSPARK) -r $<
 	@mkdir -p $(@D) && touch $@
 
 # In an environment of its own: tests need none of it.
 $(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
 	test -x $(RELEASE_VENV)/bin/python || $(PYTHON) -m venv $(RELEASE_VENV)
-	$(RELEASE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(RELEASE_VENV)/bin/python $(PIP) -r $<
 	@touch $@
 
 CHECK_FORMAT := scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll \
@@ -237,7 +241,7 @@ $(STAMPS)/pyspark-%: $(STAMPS)/version-% python/requirements-dev.txt
 	test -x .venv-spark-$*/bin/python || $(PYTHON) -m venv .venv-spark-$*
 	grep -E '^(confluent-kafka|numpy|pandas|pyarrow|pytest|testcontainers)' python/requirements-dev.txt \
 	  > .venv-spark-$*/requirements.txt
-	.venv-spark-$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
+	.venv-spark-$*/bin/python $(PIP_PYSPARK) --upgrade \
 	  pyspark==$(filter $*.%,$(OTHER_SPARKS)) -r .venv-spark-$*/requirements.txt
 	@touch $@
 
@@ -246,8 +250,7 @@ $(STAMPS)/pyspark-%: $(STAMPS)/version-% python/requirements-dev.txt
 
 # The same wheel there.
 $(STAMPS)/spark-%: $(WHEEL) $(STAMPS)/pyspark-%
-	.venv-spark-$*/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --force-reinstall --no-deps $<
+	.venv-spark-$*/bin/python $(PIP) --force-reinstall --no-deps $<
 	@touch $@
 
 # Flink's and Hazelcast's jars are fetched here and nowhere else.
@@ -265,5 +268,5 @@ $(STAMPS)/shared-classes: $(STAMPS)/venv tests/shared_classes.py
 	@touch $@
 
 $(STAMPS)/installed: $(WHEEL)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $<
+	$(BIN)/python $(PIP) --force-reinstall --no-deps $<
 	@touch $@
