@@ -48,6 +48,7 @@ private[simulation] object SimulationSuite {
   val Replayed = 200
   val MostForMutation = 2000L
   private val MostMoves = 150
+  private val RetainsAll = 1000
 
   /** Without what Spark logs of failures that are meant. */
   def quietly(body: => Unit): Unit = {
@@ -64,18 +65,28 @@ private[simulation] object SimulationSuite {
       "/"
     ).replaceAll("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID")
 
-  private def setup(random: Random, format: StateFormat): Setup = Setup(
-    random.nextLong(),
-    ids = random.nextInt(3) == 0,
-    // of one version, Spark's provider deletes the one that a restart needs, if the next is written
-    retained = random.nextInt(2) + (if (format == RocksDBFormat) 2 else 1),
-    deltas = 1 + random.nextInt(4),
-    tick = if (random.nextInt(3) == 0) 50 else 1,
-    memory = Option.when(random.nextInt(20) == 0)(1),
-    // a store of RocksDB locks its provider
-    atomic = format == RocksDBFormat,
-    killedAtEnd = random.nextBoolean()
-  )
+  private def setup(random: Random, format: StateFormat): Setup = {
+    val setup = Setup(
+      random.nextLong(),
+      ids = random.nextInt(3) == 0,
+      retained = 1 + random.nextInt(2),
+      deltas = 1 + random.nextInt(4),
+      tick = if (random.nextInt(3) == 0) 50 else 1,
+      memory = Option.when(random.nextInt(20) == 0)(1),
+      atomic = false,
+      killedAtEnd = random.nextBoolean()
+    )
+    if (format == RocksDBFormat) withLimitsOfRocksDB(setup) else setup
+  }
+
+  /**
+   * Spark's provider locks a store for a task or for maintenance. Of one version, it deletes the one
+   * that a restart needs, if the next is written. With IDs, it deletes what is older than the
+   * retained snapshot even if that snapshot is of an attempt that the commit log does not name, and
+   * so the snapshot on which the committed version depends.
+   */
+  private def withLimitsOfRocksDB(setup: Setup): Setup =
+    setup.copy(atomic = true, retained = if (setup.ids) RetainsAll else setup.retained + 1)
 
   /** The smallest form of a history that violates something. */
   def violated(random: Random, format: StateFormat, mutation: Mutation): Option[String] = {
