@@ -90,7 +90,8 @@ PYTEST := $(BIN)/python -m pytest
 # Where the tests of versions find the Python of each.
 ON_OTHER_SPARKS = STREAMJOIN_OTHER_SPARKS="$(foreach s,$(OTHER_MINORS),$(s)=$(abspath .venv-spark-$(s))/bin/python)"
 # A worker has a Spark session of its own. A file stays in one worker, and files start in the order of
-# their names: by their number of tests, those of few and long tests would run alone at the end.
+# their names, the longest first: by their number of tests, those of few and long tests would run alone
+# at the end.
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # The share of the random cases in Scala that `make test` draws.
 SHARE := 0.05
@@ -122,10 +123,10 @@ endif
 
 test-all: test test-thorough
 
-# What `make test` leaves out. Its Python tests start brokers, clusters and drivers: one at a time.
+# What `make test` leaves out.
 test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMPS)/spark-%) $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
 	$(SBT) core/test spark/testThorough
-	$(ON_OTHER_SPARKS) $(PYTEST) -m thorough
+	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m thorough
 
 # The tests of versions on the newest patch of each minor version, also of the default one, and the
 # links with every patch. What passed goes into the page of versions.
