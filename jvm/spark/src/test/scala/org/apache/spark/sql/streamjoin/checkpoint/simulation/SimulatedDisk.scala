@@ -131,24 +131,28 @@ private[simulation] final class SimulatedProcess(val disk: SimulatedDisk) {
 
   def kill(): Unit = {
     killed = true
-    disk.lose(unfinished.map { case (path, bytes) => path -> bytes.toByteArray })
+    disk.synchronized(disk.lose(unfinished.map { case (path, bytes) => path -> bytes.toByteArray }))
   }
 
   def forget(): Unit = SimulatedProcess.forget(this)
 
-  /** Performs an operation on the files, between whose steps others may act. */
+  /**
+   * Performs an operation on the files, between whose steps others may act. Spark writes a file and
+   * its checksum in two threads of its own.
+   */
   def operation[T](what: => T): T = {
     if (killed) throw Actor.Killed
     val fault = Option(Actor.current.get).fold[Actor.Then](Actor.Pause)(_.operation())
     if (fault == Actor.FailBefore) throw new IOException("the disk does not answer")
-    disk.begin()
-    val result = what
+    val result = disk.synchronized {
+      disk.begin()
+      what
+    }
     if (fault == Actor.FailAfter) throw new IOException("the answer of the disk is lost")
     result
   }
 
   def newFile(path: String): ByteArrayOutputStream = {
-    operation(disk.create(path))
     val bytes = new ByteArrayOutputStream {
       private var open = true
       override def close(): Unit = if (open) {
@@ -159,7 +163,10 @@ private[simulation] final class SimulatedProcess(val disk: SimulatedDisk) {
         }
       }
     }
-    unfinished(path) = bytes
+    operation {
+      disk.create(path)
+      unfinished(path) = bytes
+    }
     bytes
   }
 }

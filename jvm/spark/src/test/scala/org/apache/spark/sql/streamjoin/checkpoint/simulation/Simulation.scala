@@ -381,7 +381,8 @@ private[simulation] final class Simulation(
           try format.open(store, operators(place.operator).shape)
           finally store.abort()
         } catch {
-          case e: Exception => throw Violation(s"version $version of $place cannot be read: ${withCauses(e)}")
+          case e: Exception =>
+            throw Violation(s"version $version of $place cannot be read: ${withCauses(e)}")
         } finally provider.close()
       }
     finally process.forget()
