@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 import streamjoin
+from tests.parameters import STATE_FORMATS
 from tests.streams import Landing, Run
 
 TYPES = ["inner", "left", "right", "full", "semi", "anti"]
@@ -765,7 +766,7 @@ def test_rows_are_removed_by_watermark_and_by_delete(
     assert {operator["numRowsTotal"] for operator in operators} <= {1, 2}
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_state_ttl_uses_the_event_time_of_an_ordered_input(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:

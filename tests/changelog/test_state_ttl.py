@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.parameters import STATE_FORMATS
 from tests.streams import Landing, Run, planned_at
 
 
@@ -97,7 +98,7 @@ def merged(table: dict[Any, tuple[Any, ...]], upserts: list[tuple[Any, ...]]) ->
             table[row[0]] = tuple(row)
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_delete_of_an_expired_row_retracts_its_result(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from tests.differential.changelog_plans import ChangelogFeed, expected
 from tests.differential.changelogs import ChangelogCase, generate
+from tests.parameters import STATE_FORMATS
 from tests.processes import spawn
 
 SILENT_FOR_S = 240
@@ -97,7 +98,7 @@ def wide(seed: int, rng: Random, batches: int) -> ChangelogCase:
             return case
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_changes_are_exact_after_kills(
     state_format: str, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

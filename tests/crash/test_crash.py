@@ -31,6 +31,7 @@ from tests.differential.oracle import answer
 from tests.differential.plans import output_columns
 from tests.differential.runner import Run
 from tests.other_sparks import MINORS, python_of
+from tests.parameters import STATE_FORMATS
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -87,7 +88,7 @@ def test_ordered_output_continues_in_order_after_kills(
     check_last_rows(last_rows(director.case), tmp_path / "last", director.landing.arrived)
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_versions_join_is_exact_after_kills(
     state_format: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

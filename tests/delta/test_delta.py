@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.differential.options import DEFAULT_KILLS
+from tests.parameters import STATE_FORMATS
 from tests.processes import spawn
 
 JARS = Path(__file__).parent / "jars"
@@ -34,7 +35,7 @@ def test_delta_target_equals_the_batch_join_after_a_kill(tmp_path: Path) -> None
     )
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_delta_target_equals_the_batch_join_after_random_kills(
     state_format: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
@@ -57,7 +58,7 @@ def test_delta_target_equals_the_batch_join_after_random_kills(
             assert all(other == first for other in others), f"batch {each}: {again}"
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_temporal_join_reads_the_delta_version_at_the_order_time(
     state_format: str, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Literal
 
 from tests.differential.case import How
+from tests.parameters import STATE_FORMATS
 
 Declared = Literal["counted", "images", "sequenced", "upserts", "debezium", "appends"]
 Row = dict[str, Any]
@@ -143,7 +144,7 @@ def generate(seed: int, index: int, groups: int = 1) -> ChangelogCase:
         state_ttl,
         {
             "spark.sql.shuffle.partitions": rng.choice(["1", "2", "3"]),
-            "spark.sql.streamJoin.stateFormat": rng.choice(["segments", "rocksdb"]),
+            "spark.sql.streamJoin.stateFormat": rng.choice(STATE_FORMATS),
         },
         tuple(starts),
         tuple(after),

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.differential.case import How
 from tests.differential.changelogs import HOWS
+from tests.parameters import STATE_FORMATS
 
 SCHEMA = "id INT, k INT, v INT, t TIMESTAMP, op STRING"
 Row = tuple[int, int, int, int]
@@ -113,7 +114,7 @@ def generate(seed: int, index: int) -> TimedCase:
         itself,
         {
             "spark.sql.shuffle.partitions": rng.choice(["1", "2", "3"]),
-            "spark.sql.streamJoin.stateFormat": rng.choice(["segments", "rocksdb"]),
+            "spark.sql.streamJoin.stateFormat": rng.choice(STATE_FORMATS),
         },
         tuple(batches),
     )

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from examples.kafka_pipeline import run_of
 from streamjoin import How, impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Ids, Shop, at, ids
+from tests.parameters import STATE_FORMATS
 from tests.streams import Landing, Run
 
 LAG = "10 minutes"
@@ -260,7 +261,7 @@ def partitioned(spark: SparkSession, folder: Path, partitions: int) -> Shop:
     return Shop(session, folder)
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_restarts_may_alternate_late_drop_and_late_emit(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:

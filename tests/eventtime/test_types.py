@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin import impose_order
+from tests.parameters import STATE_FORMATS
 from tests.streams import Landing, Run
 
 END = 10**6
@@ -123,7 +124,7 @@ def test_integer_event_times_of_different_width(
     assert check(Run(stream, tmp_path / "checkpoint"), table) == [(1, 1), (2, None)]
 
 
-@pytest.mark.parametrize("state", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state", STATE_FORMATS)
 @pytest.mark.parametrize(
     "on",
     [

@@ -25,6 +25,7 @@ from tests.differential.test_changelogs import check as check_changelog
 from tests.faults.injected import Faults, FaultyRun, FaultyRunner
 from tests.metamorphic import plans
 from tests.metamorphic.check import problems as plan_problems
+from tests.parameters import STATE_FORMATS
 
 HERE = "tests/faults/test_injected.py"
 MOST = 6
@@ -37,7 +38,7 @@ Drawn = tuple[object, Callable[[SparkSession, Path, Faults], list[str]]]
 def _settings(rng: Random) -> dict[str, str]:
     state = "spark.sql.streaming.stateStore."
     return {
-        "spark.sql.streamJoin.stateFormat": rng.choice(["segments", "rocksdb"]),
+        "spark.sql.streamJoin.stateFormat": rng.choice(STATE_FORMATS),
         f"{state}minDeltasForSnapshot": rng.choice(["1", "2", "10"]),
         f"{state}rocksdb.changelogCheckpointing.enabled": rng.choice(["true", "false"]),
         # Spark 4.1 counts what a killed process left of its first entry in the offset log

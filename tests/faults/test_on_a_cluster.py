@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from scripts.standalone_cluster import StandaloneCluster
 from tests.faults.day import MOST_HOURS, Day, decided, plain
 from tests.orders import Shop
+from tests.parameters import STATE_FORMATS
 from tests.soak.changelog import pipeline
 from tests.soak.changelog.oracle import Oracle
 
@@ -193,7 +194,7 @@ def test_result_is_exact_after_executor_or_worker_kills(
         check(day, job.end())
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_changelog_join_is_exact_after_executor_kills(
     cluster: StandaloneCluster, tmp_path: Path, pytestconfig: pytest.Config, state_format: str
 ) -> None:

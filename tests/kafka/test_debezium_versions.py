@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from streamjoin import from_debezium, impose_order
 from tests.kafka.broker import Broker
 from tests.kafka.topics import Topics
+from tests.parameters import STATE_FORMATS
 
 PARTITIONS = 2
 BEGIN_MS = 1_714_780_800_000
@@ -128,7 +129,7 @@ def priced(spark: SparkSession, topics: Topics) -> DataFrame:
     return result
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_orders_join_the_rate_valid_at_their_time(
     spark: SparkSession, topics: Topics, tmp_path: Path, state_format: str
 ) -> None:

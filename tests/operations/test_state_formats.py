@@ -11,12 +11,13 @@ from pyspark.sql import SparkSession
 
 from streamjoin import pending
 from tests.orders import Shop, met
+from tests.parameters import STATE_FORMATS
 from tests.streams import Run
 
 FORMAT = "spark.sql.streamJoin.stateFormat"
 
 
-@pytest.fixture(params=["segments", "rocksdb"])
+@pytest.fixture(params=STATE_FORMATS)
 def state_format(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
     spark.conf.set(FORMAT, request.param)
     yield request.param

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 import streamjoin
 from streamjoin import impose_order
 from tests.orders import WITHIN_THE_HOUR, Shop, at
+from tests.parameters import STATE_FORMATS
 from tests.streams import Landing, Run
 
 
@@ -112,7 +113,7 @@ def test_order_by_small_integers_at_the_limits_of_their_type(
     assert run.total("lateRows", "streamOrder") == 1
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", STATE_FORMATS)
 def test_random_stream_equals_the_sorted_table(
     spark: SparkSession, tmp_path: Path, state_format: str
 ) -> None:
