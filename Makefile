@@ -90,8 +90,7 @@ PYTEST := $(BIN)/python -m pytest
 # Where the tests of versions find the Python of each.
 ON_OTHER_SPARKS = STREAMJOIN_OTHER_SPARKS="$(foreach s,$(OTHER_MINORS),$(s)=$(abspath .venv-spark-$(s))/bin/python)"
 # A worker has a Spark session of its own. A file stays in one worker, and files start in the order of
-# their names, the longest first: by their number of tests, those of few and long tests would run alone
-# at the end.
+# their names: by their number of tests, those of few and long tests would run alone at the end.
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # The share of the random cases in Scala that `make test` draws.
 SHARE := 0.05
@@ -123,10 +122,12 @@ endif
 
 test-all: test test-thorough
 
-# What `make test` leaves out.
+# What `make test` leaves out. Tests of packaging start servers of Spark Connect, which have one port:
+# one at a time.
 test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMPS)/spark-%) $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
-	$(SBT) core/test spark/testThorough
-	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m thorough
+	$(SBT) core/test spark/testThorough benchmarksSpark/testThorough
+	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m thorough --ignore tests/packaging
+	$(ON_OTHER_SPARKS) $(PYTEST) -m thorough tests/packaging
 
 # The tests of versions on the newest patch of each minor version, also of the default one, and the
 # links with every patch. What passed goes into the page of versions.

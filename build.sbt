@@ -63,7 +63,7 @@ lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
     Benchmarks.settings,
     LocalFiles.atRuntime,
     scalacOptions ++= strict,
-    OwnJvm.settings(JvmFlags.forShortQueries),
+    OwnJvm.settings(JvmFlags.forShortQueries, thorough = _ => true),
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion.value % Provided,
       "org.scalatest" %% "scalatest" % "3.2.19" % Test

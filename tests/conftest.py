@@ -75,15 +75,13 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that only `make test-all` runs, and those of `make quick`; sort the files."""
+    """Mark the tests that only `make test-all` runs, and those of `make quick`."""
     for item in items:
         file = item.path.relative_to(Path(__file__).parent)
         if file.parts[0] in THOROUGH:
             item.add_marker("thorough")
         if file.as_posix() in QUICK:
             item.add_marker("quick")
-    # the longest file, which keeps one worker busy
-    items.sort(key=lambda item: item.path.name != "test_spark_versions.py")
 
 
 @pytest.fixture(scope="session")
