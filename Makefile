@@ -122,12 +122,10 @@ endif
 
 test-all: test test-thorough
 
-# What `make test` leaves out. Tests of packaging start servers of Spark Connect, which have one port:
-# one at a time.
+# What `make test` leaves out.
 test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMPS)/spark-%) $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
 	$(SBT) core/test spark/testThorough benchmarksSpark/testThorough
-	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m thorough --ignore tests/packaging
-	$(ON_OTHER_SPARKS) $(PYTEST) -m thorough tests/packaging
+	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m thorough
 
 # The tests of versions on the newest patch of each minor version, also of the default one, and the
 # links with every patch. What passed goes into the page of versions.

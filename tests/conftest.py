@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 import streamjoin
 from tests import shared_classes
+from tests.connect_server import local_builder
 from tests.kafka.jars import connector_jars
 from tests.orders import Shop
 from tests.other_sparks import ON_SPARK_4_0
@@ -124,7 +125,7 @@ def spark(
 def on_connect(warehouse: Path) -> SparkSession:
     """A session whose server is a separate process on this machine, started with it."""
     return (
-        streamjoin.configure(SparkSession.builder.remote("local[2]"))
+        streamjoin.configure(local_builder())
         # The server retains each query for an hour after its end, with some megabytes of settings.
         .config("spark.driver.memory", "3g")
         .config("spark.ui.enabled", "false")

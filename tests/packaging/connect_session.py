@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 import streamjoin
 from streamjoin import impose_order, stream_join
+from tests.connect_server import local_builder
 
 CHANGES = ("_change_type", "_commit_version", "_commit_timestamp")
 WITHIN = "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '1' HOUR"
@@ -33,9 +34,8 @@ def refusal(call: Callable[[], object]) -> str:
 
 
 def main(folder: Path) -> None:
-    builder = SparkSession.builder.remote("local[2]")
     spark = (
-        streamjoin.configure(builder)
+        streamjoin.configure(local_builder())
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
