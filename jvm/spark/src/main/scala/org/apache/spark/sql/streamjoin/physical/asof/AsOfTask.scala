@@ -54,7 +54,7 @@ private[asof] final class AsOfTask(
       spec.join.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec.join, columns.left, columns.right).answering(_ => true),
+      new JoinedRowOutput(spec.join, columns.left, columns.right, answers = _ => true),
       state.rows,
       new JoinCounters,
       disorder.seen,

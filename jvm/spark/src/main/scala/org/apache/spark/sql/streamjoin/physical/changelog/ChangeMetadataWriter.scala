@@ -11,8 +11,15 @@ import io.streamjoin.join.changelog.ChangeKind
  * Writer of the change metadata of an output row, in the required columns: row kind, batch and time
  * of the batch, or whether the row is inserted. It writes into an existing row with
  * [[ChangeMetadataWriter.Spare]] spare bytes.
+ *
+ * @param version the number of the batch
+ * @param time the recorded time of the batch, in microseconds
  */
-private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
+private[changelog] final class ChangeMetadataWriter(
+    spec: ChangelogSpec,
+    version: Long,
+    time: Long
+) {
 
   private def place(column: Attribute): Int =
     spec.output.columns.indexWhere(_.exprId == column.exprId)
@@ -21,18 +28,6 @@ private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
 
   private val (kindAt, versionAt, timeAt) = (ofChange(0), ofChange(1), ofChange(2))
   private val addedAt = spec.output.added.fold(-1)(place)
-
-  private var version = 0L
-  private var time = 0L
-
-  /**
-   * @param version the number of the batch
-   * @param time the recorded time of the batch, in microseconds
-   */
-  def begin(version: Long, time: Long): Unit = {
-    this.version = version
-    this.time = time
-  }
 
   private val kinds = ChangeKind.all.toArray
   private val words = kinds.map(_.name.getBytes(UTF_8))

@@ -24,8 +24,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   JoinExec,
   JoinInputs,
   OperatorMetrics,
-  StatefulBinaryExec,
-  TaskPlanHandle
+  StatefulBinaryExec
 }
 import org.apache.spark.sql.types.StructType
 
@@ -157,8 +156,6 @@ class ChangelogJoinExec(
 
   // ---- execution ----
 
-  private[changelog] def program: ChangelogProgram = new ChangelogProgram(spec)
-
   override protected def doExecute(): RDD[InternalRow] = {
     // logged once, in the first batch of a checkpoint
     if (getStateInfo.storeVersion == 0 && spec.words.forEver.nonEmpty) {
@@ -170,12 +167,7 @@ class ChangelogJoinExec(
     val distribution = requiredChildDistribution
     val (l, r) = JoinInputs.shuffled(left, right, distribution)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
-    val task = new ChangelogTask(
-      TaskPlanHandle.of(getStateInfo, sparkContext, program),
-      arrived,
-      partitionState,
-      report
-    )
+    val task = new ChangelogTask(spec, arrived, partitionState, report)
     val partitions = getStateInfo.numPartitions
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),

@@ -7,8 +7,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchReport,
   PartitionState,
   PartitionTask,
-  StageInputWatermarks,
-  TaskPlanHandle
+  StageInputWatermarks
 }
 
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangelogCounters, ChangelogJoin}
@@ -29,7 +28,7 @@ import io.streamjoin.model.{Side, Watermarks}
  * }}}
  */
 private[changelog] final class ChangelogTask(
-    program: TaskPlanHandle[ChangelogCode],
+    spec: ChangelogSpec,
     batch: StageInputWatermarks,
     partitions: PartitionState,
     report: BatchReport
@@ -43,10 +42,8 @@ private[changelog] final class ChangelogTask(
     new OfPartition(partitionId).output(left, right, report.emitted)
 
   private final class OfPartition(partitionId: Int) extends PartitionTask {
-    private val code = program.forTask()
-    import code.{rows, spec}
-
-    private val state = partitions.open(partitionId, shapeOf(code))
+    private val rows = new UnsafeChangelogRows(spec)
+    private val state = partitions.open(partitionId, shapeOf(rows))
     private val base =
       BaseWatermarks.next(spec.times.bases, spec.times.watermarks.rivals, batch(), state.numbers)
     private val (before, now) =
@@ -68,17 +65,18 @@ private[changelog] final class ChangelogTask(
     }
 
     rows.begin(clock / 1000L, before)
-    code.output.begin(partitions.info.storeVersion, batch().batchTimeMs)
+    private val written =
+      new UnsafeChangelogOutput(spec, partitions.info.storeVersion, batch().batchTimeMs)
 
     private val counters = new ChangelogCounters
     private val partners = RememberedPartners.take(partitions.info, partitionId)
     private val changes =
       if (spec.appendOnly)
-        new AppendedRows(rows, new AppendOnlyJoin(rows, code.output, state.rows, counters))
+        new AppendedRows(rows, new AppendOnlyJoin(rows, written, state.rows, counters))
       else
         new ChangesByKey(
           rows,
-          new ChangelogJoin(spec.on.joinType, rows, code.output, state.rows, counters, partners)
+          new ChangelogJoin(spec.on.joinType, rows, written, state.rows, counters, partners)
         )
     import changes.operator
 
@@ -97,7 +95,7 @@ private[changelog] final class ChangelogTask(
     override def arrive(
         left: Iterator[InternalRow],
         right: Iterator[InternalRow]
-    ): Iterator[InternalRow] = changes.of(left, right).map(code.output.row)
+    ): Iterator[InternalRow] = changes.of(left, right).map(written.row)
 
     override def advance(): Iterator[InternalRow] = {
       for (side <- Side.both) {
@@ -142,16 +140,16 @@ private[changelog] final class ChangelogTask(
     }
   }
 
-  private def shapeOf(code: ChangelogCode): StateShape = {
-    val of: Side => ChangelogSide = code.spec.side
-    val appendOnly = code.spec.appendOnly
+  private def shapeOf(rows: UnsafeChangelogRows): StateShape = {
+    val of: Side => ChangelogSide = spec.side
+    val appendOnly = spec.appendOnly
     StateShape(
       of(_).stored,
       of(_).expiry.limitCount,
       of(_).expiry.ttl.fold(1L)(ttl => math.max(1L, ttl / 16)),
       (side, row, _) => {
         val limits = new Array[Long](of(side).expiry.limitCount)
-        code.rows(side).limits(row, limits)
+        rows(side).limits(row, limits)
         limits
       },
       side => !appendOnly && !of(side).key.oneAJoinKey,

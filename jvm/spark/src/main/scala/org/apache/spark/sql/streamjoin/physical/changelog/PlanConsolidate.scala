@@ -19,7 +19,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.physical.consolidate.{
   Consolidate,
   ConsolidateExec,
-  DerivedColumn,
   PackUpdatesExec,
   PackedUpdate
 }
@@ -139,8 +138,7 @@ private[physical] object PlanConsolidate {
       key: Seq[Attribute],
       kind: Attribute
   ): (SparkPlan, PackedUpdate) = {
-    val added =
-      Alias(ChangeKindOf.comes(kind), "_added")(DerivedColumn.id(kind, DerivedColumn.Added))
+    val added = Alias(ChangeKindOf.comes(kind), "_added")()
     val replaced = columns.map(_.toAttribute)
       .filterNot(a => (key ++ j.changes).exists(_.exprId == a.exprId))
     val format = PackedUpdate(added.toAttribute, replaced)

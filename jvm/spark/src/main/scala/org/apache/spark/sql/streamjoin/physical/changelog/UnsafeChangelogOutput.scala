@@ -18,11 +18,16 @@ import io.streamjoin.model.Side
 /**
  * Factory of output rows in the format of Spark, with the required columns. It copies the columns
  * of the stored rows, and leaves room for the change metadata, which is known last. Code is
- * generated on first use, as many batches have no output, and is reused in later batches
- * ([[ChangelogProgram]]).
+ * generated on first use, as many batches have no output.
+ *
+ * @param version the number of the batch
+ * @param nowMs its recorded time
  */
-private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
-    extends ChangelogOutput[UnsafeRow, UnsafeRow] {
+private[changelog] final class UnsafeChangelogOutput(
+    spec: ChangelogSpec,
+    version: Long,
+    nowMs: Long
+) extends ChangelogOutput[UnsafeRow, UnsafeRow] {
 
   private val leftOnly = spec.on.joinType.leftOnly
 
@@ -30,7 +35,7 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
 
   private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
 
-  private val metadata = new ChangeMetadataWriter(spec)
+  private val metadata = new ChangeMetadataWriter(spec, version, nowMs * 1000L)
 
   private val columns =
     CopiedColumns.of(
@@ -39,15 +44,6 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
       if (leftOnly) Nil else right,
       spare = if (spec.output.added.isEmpty) ChangeMetadataWriter.Spare else 0
     )
-
-  /**
-   * @param version the number of the batch
-   * @param nowMs its recorded time
-   */
-  def begin(version: Long, nowMs: Long): Unit = metadata.begin(version, nowMs * 1000L)
-
-  /** Releases the rows that were read last. */
-  def forget(): Unit = pair(null, null): Unit
 
   private lazy val wanted = spec.output.rows.map {
     Predicate.create(_, nullable(if (leftOnly) left else left ++ right))

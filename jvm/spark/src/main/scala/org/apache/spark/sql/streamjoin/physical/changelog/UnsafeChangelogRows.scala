@@ -30,9 +30,8 @@ import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
 
 /**
- * Accessors of Spark's rows, with generated code. One instance serves one task at a time. Code is
- * generated on first use, as this costs more than a small batch takes, and is reused in later
- * batches ([[ChangelogProgram]]).
+ * Accessors of Spark's rows, with generated code. One instance serves one task. Code is generated
+ * on first use, since many a batch needs only a part of it.
  */
 private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     extends ChangelogRows[UnsafeRow] {
@@ -52,19 +51,15 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
   override def apply(side: Side): OneSide = if (side == Left) left else right
 
   /**
+   * Begins the batch. It is called when the state is open: the state has the watermarks, and reads
+   * the limits of rows while it opens.
+   *
    * @param nowMs the recorded time of the batch
    * @param before the watermarks, by column, below which a change is late
    */
   def begin(nowMs: Long, before: Array[Long]): Unit = {
     this.nowMs = nowMs
     this.before = before
-  }
-
-  /** Releases the rows that were read last. */
-  def forget(): Unit = {
-    pair(null, null)
-    left.forget()
-    right.forget()
   }
 
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
@@ -92,8 +87,6 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       if (agesByWrite) row.setLong(stored.length - 1, nowMs * 1000L + ttl)
       row
     }
-
-    def forget(): Unit = pairOfKey(null, null): Unit
 
     /**
      * A row without a key in the stored format. It is valid until the next row arrives, as it may

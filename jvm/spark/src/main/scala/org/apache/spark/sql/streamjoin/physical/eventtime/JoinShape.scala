@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 
@@ -13,26 +13,35 @@ import io.streamjoin.state.Watched
 private[eventtime] object JoinShape {
 
   /**
-   * @param own creates code that no other task uses, if an operator above requires the earliest
-   *   buffered times. State in memory keeps this code for all batches, so it cannot share the code
-   *   of a task
+   * @param inputs the columns of both inputs
+   * @param rows the rows of the task
+   * @param watches whether an operator above requires the earliest buffered times
    */
-  def of(code: JoinCode, own: Option[() => JoinCode]): StateShape = {
-    val bounds = code.spec.bounds
+  def of(
+      spec: StreamJoinSpec,
+      inputs: BySide[Seq[Attribute]],
+      rows: UnsafeJoinRows,
+      watches: Boolean
+  ): StateShape = {
+    val bounds = spec.bounds
     StateShape(
-      side => DataTypeUtils.fromAttributes(code.inputs(side)),
+      side => DataTypeUtils.fromAttributes(inputs(side)),
       side => bounds.limiting(side).length,
       spanOf(bounds, _),
-      limitsOf(bounds, code.rows),
-      watched = own.fold[Side => Watched[UnsafeRow]](_ => Watched.nothing[UnsafeRow])(watched)
+      limitsOf(bounds, rows),
+      watched = if (watches) watched(spec, inputs) else _ => Watched.nothing[UnsafeRow]
     )
   }
 
-  private def watched(own: () => JoinCode): Side => Watched[UnsafeRow] = {
-    lazy val code = own()
+  /** State in memory keeps this reader for all batches, so it refers to no row of a task. */
+  private def watched(
+      spec: StreamJoinSpec,
+      inputs: BySide[Seq[Attribute]]
+  ): Side => Watched[UnsafeRow] = {
+    lazy val rows = new UnsafeJoinRows(spec, inputs.left, inputs.right)
     side =>
-      new EarliestTimes(code.spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
-        code.rows.readTimes(side, row, times)
+      new EarliestTimes(spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
+        rows.readTimes(side, row, times)
       )
   }
 

@@ -1,17 +1,16 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BaseWatermarks,
   PartitionState,
   RowTask,
-  StageInputWatermarks,
-  TaskPlanHandle
+  StageInputWatermarks
 }
 
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinStats}
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Placement
 import io.streamjoin.state.JoinState
 
@@ -30,9 +29,12 @@ import io.streamjoin.state.JoinState
  * The task reads all left rows first. So no left row of the batch follows a right row, and the task
  * can judge a right row by W'. Example, orders joined with deliveries up to 30 minutes later, where
  * W'(orders) = 12:25: the delivery of 12:20 probes the orders and is not buffered.
+ *
+ * @param inputs the columns of both inputs
  */
 private[physical] final class JoinTask(
-    program: TaskPlanHandle[JoinCode],
+    spec: StreamJoinSpec,
+    inputs: BySide[Seq[Attribute]],
     batch: StageInputWatermarks,
     partitions: PartitionState,
     report: JoinReport
@@ -46,14 +48,11 @@ private[physical] final class JoinTask(
     new OfPartition(partitionId).output(left, right, report.common.emitted)
 
   private final class OfPartition(partitionId: Int) extends RowTask {
-    private val code = program.forTask()
-    import code.{rows, spec}
     import spec.times.watermarks
 
-    private val state = {
-      val held = report.held.map(_ => () => program.read().ready())
-      partitions.open(partitionId, JoinShape.of(code, held))
-    }
+    private val rows = new UnsafeJoinRows(spec, inputs.left, inputs.right)
+    private val state =
+      partitions.open(partitionId, JoinShape.of(spec, inputs, rows, report.held.nonEmpty))
     private val base =
       BaseWatermarks.next(spec.times.bases, watermarks.rivals, batch(), state.numbers)
     private val (before, now) = (watermarks.received(base.before), watermarks.received(base.now))
@@ -64,7 +63,7 @@ private[physical] final class JoinTask(
       spec.joinType,
       spec.bounds,
       rows,
-      code.output.answering(countsIn),
+      new JoinedRowOutput(spec, inputs.left, inputs.right, countsIn),
       state.rows,
       JoinStats(counters, spec.times.lags, keys.map(_.load)),
       Placement(spec.routing, partitionId, partitions.info.numPartitions)

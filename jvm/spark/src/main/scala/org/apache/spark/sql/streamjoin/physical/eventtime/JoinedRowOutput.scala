@@ -14,30 +14,19 @@ import io.streamjoin.model.Side
 
 /**
  * Builds the output rows of a join with the required columns. Each row reuses the memory of the one
- * before. Serves one task at a time.
+ * before. Serves one task.
+ *
+ * @param answers whether the task emits late rows of a side
  */
 private[physical] final class JoinedRowOutput(
     spec: StreamJoinSpec,
     left: Seq[Attribute],
-    right: Seq[Attribute]
+    right: Seq[Attribute],
+    answers: Side => Boolean
 ) extends JoinOutput[UnsafeRow, InternalRow] {
 
   private val leftOnly = spec.joinType.leftOnly
   private val lateRows = spec.output.late.map(new LateRowOutput(_, spec, left, right))
-  private var answers: Side => Boolean = _ => false
-
-  /** Sets the sides whose late rows this task emits. */
-  def answering(sides: Side => Boolean): JoinedRowOutput = {
-    answers = sides
-    this
-  }
-
-  /** Releases the rows of the last output. */
-  def forget(): Unit = {
-    pair(null, null)
-    whole(null, null)
-    lateRows.foreach(_.forget())
-  }
 
   /** Generated on first use, since many a batch emits no row. */
   private lazy val project = {

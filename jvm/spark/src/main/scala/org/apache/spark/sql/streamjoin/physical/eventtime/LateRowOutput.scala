@@ -38,12 +38,6 @@ private[physical] final class LateRowOutput(
 
   def foundLate(side: Side, row: UnsafeRow): InternalRow = sides(side).passed(row)
 
-  /** Releases the rows of a batch. */
-  def forget(): Unit = {
-    withReason(null, null)
-    reasons.clear()
-  }
-
   /** The watermark as text, in Spark's format for the type of the column. */
   private def written(column: Int, watermark: Long): UTF8String = {
     val value = TimeUnit.of(spec.times(column).dataType).get.literal(watermark)

@@ -160,8 +160,6 @@ class StreamJoinExec(
 
   // ---- execution ----
 
-  private[physical] def program: JoinProgram = JoinProgram(spec, input.map(_.output))
-
   override protected def doExecute(): RDD[InternalRow] = {
     val partitions = getStateInfo.numPartitions
     val distribution = requiredChildDistribution
@@ -173,7 +171,8 @@ class StreamJoinExec(
       loads
     }
     val task = new JoinTask(
-      TaskPlanHandle.of(getStateInfo, sparkContext, program),
+      spec,
+      input.map(_.output),
       arrived,
       partitionState,
       joinReport(held, loads)

@@ -11,9 +11,8 @@ import io.streamjoin.model.Side
 import io.streamjoin.placement.{MaybePartition, Routing}
 
 /**
- * Reads the rows of Spark for the join, with generated code. One instance serves one task at a
- * time. Code generation takes longer than a small batch, so code is generated on first use and
- * reused ([[JoinProgram]]).
+ * Reads the rows of Spark for the join, with generated code. One instance serves one task. Most
+ * code is generated on first use, since many a batch needs only a part of it.
  */
 private[physical] final class UnsafeJoinRows(
     spec: StreamJoinSpec,
@@ -49,9 +48,6 @@ private[physical] final class UnsafeJoinRows(
       case Some(predicate) => predicate.eval(pair(l, r))
       case None            => true
     }
-
-  /** Releases the last rows that were read. */
-  def forget(): Unit = pair(null, null): Unit
 
   /** None if the key and the times leave no residual condition. */
   private def pairs(residual: Expression): Option[BasePredicate] =

@@ -5,8 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 
 import io.streamjoin.PythonApi
 
@@ -74,23 +73,6 @@ class JobsOfABatchSuite extends TimedStreams {
         }
       }
     }
-
-  test("the task plan of an event-time join is equal in each batch") {
-    val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
-    val on = s"a.id = b.id AND ${within("a", "b")} AND a.id + b.id > 0"
-    val query = join(input("a", a), input("b", b), on, "full").selectExpr("a.id", "b.t")
-      .writeStream.format("noop").start()
-    try {
-      val programs = (1 to 3).map { n =>
-        a.addData(n -> at(n))
-        query.processAllAvailable()
-        val plan =
-          query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution.executedPlan
-        plan.collect { case j: StreamJoinExec => j.program }
-      }
-      assert(programs.head.length == 1 && programs.distinct.length == 1)
-    } finally query.stop()
-  }
 
   for (buckets <- Seq(true, false))
     test(s"a keyless join is one job, ${if (buckets) "by time bucket" else "with a broadcast"}") {

@@ -13,11 +13,8 @@ import org.apache.spark.sql.streaming.StreamTest
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
-/**
- * The task plans of changelog joins are equal in each batch, also with packed and consolidated
- * images.
- */
-class ProgramOfChangesSuite extends StreamTest {
+/** A chain of changelog joins with packed and consolidated images. */
+class ChainedChangesSuite extends StreamTest {
   import testImplicits._
 
   override protected def sparkConf: SparkConf = super.sparkConf
@@ -37,7 +34,9 @@ class ProgramOfChangesSuite extends StreamTest {
   private def join(left: DataFrame, right: DataFrame, on: String): DataFrame =
     PythonApi.streamJoin(left, right, on, "left", java.util.Map.of())
 
-  test("a chain with a changing join key and consolidated output has equal task plans") {
+  test(
+    "a chain with a changing join key emits each update once, and the same rows to each action"
+  ) {
     val inputs = Seq.fill(3)(MemoryStream[(Int, Int, Int, String)])
     val (a, b, c) = (input(inputs(0), "a"), input(inputs(1), "b"), input(inputs(2), "c"))
     val joined = join(join(a, b, "a.id = b.id"), c, "a.other = c.id")
@@ -67,8 +66,6 @@ class ProgramOfChangesSuite extends StreamTest {
         query.processAllAvailable()
         execution.lastExecution.executedPlan
       }
-      val programs = batches.map(_.collect { case j: ChangelogJoinExec => j.program })
-      assert(programs.head.length >= 2 && programs.distinct.length == 1)
       // the lower join emits the added flag that the upper join requires
       for (plan <- batches)
         assert(plan.collect { case p @ ProjectExec(_, _: ChangelogJoinExec) => p }.isEmpty, plan)
