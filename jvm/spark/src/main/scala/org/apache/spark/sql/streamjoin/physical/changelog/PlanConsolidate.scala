@@ -1,27 +1,15 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
-  And,
-  Attribute,
-  Expression,
-  NamedExpression
-}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
-  ChangeKindOf,
   ChangelogJoin,
   ChangelogMarks,
   ToUpserts
 }
-import org.apache.spark.sql.streamjoin.physical.consolidate.{
-  Consolidate,
-  ConsolidateExec,
-  PackUpdatesExec,
-  PackedUpdate
-}
+import org.apache.spark.sql.streamjoin.physical.consolidate.{Consolidate, ConsolidateExec}
 
 import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
@@ -122,28 +110,7 @@ private[physical] object PlanConsolidate {
     val key = if (joined.spec.output.key.forall(required.contains)) joined.spec.output.key else Nil
     val identity = required.plain ++ required.computed.map(_.toAttribute)
     val by = Consolidate(key, identity, kind, within, Consolidate.All)
-    if (key.isEmpty || within.nonEmpty)
-      ConsolidateExec(by, None, reason, projected(joined, columns))
-    else {
-      val (rows, format) = packed(j, joined, columns, key, kind)
-      ConsolidateExec(by, Some(format), reason, rows)
-    }
-  }
-
-  /** Packs the updates of a join for the exchange by the output key. */
-  private def packed(
-      j: ChangelogJoin,
-      joined: ChangelogJoinExec,
-      columns: Seq[NamedExpression],
-      key: Seq[Attribute],
-      kind: Attribute
-  ): (SparkPlan, PackedUpdate) = {
-    val added = Alias(ChangeKindOf.comes(kind), "_added")()
-    val replaced = columns.map(_.toAttribute)
-      .filterNot(a => (key ++ j.changes).exists(_.exprId == a.exprId))
-    val format = PackedUpdate(added.toAttribute, replaced)
-    val flagged = projected(joined, columns.filterNot(_.exprId == kind.exprId) :+ added)
-    (PackUpdatesExec(key, format, flagged), format)
+    ConsolidateExec(by, reason, projected(joined, columns))
   }
 
   /**
@@ -154,7 +121,7 @@ private[physical] object PlanConsolidate {
     val identity = changes.output
       .filterNot(a => a.exprId == u.kind.exprId || ChangelogMarks.isCommit(a))
     val by = Consolidate(u.key, identity, u.kind, Nil, Consolidate.Latest)
-    ConsolidateExec(by, None, "toUpserts", changes)
+    ConsolidateExec(by, "toUpserts", changes)
   }
 
   /**

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
@@ -19,12 +19,10 @@ import io.streamjoin.join.changelog.ChangelogCounters
  *
  * The operator has no state: the two changes that cancel are in one batch.
  *
- * @param packed the format of the input; none: a row is one image, with the word of its row kind
  * @param reason the reason for the operator, for `explain`
  */
 case class ConsolidateExec(
     by: Consolidate,
-    packed: Option[PackedUpdate],
     reason: String,
     child: SparkPlan
 ) extends UnaryExecNode {
@@ -62,9 +60,7 @@ case class ConsolidateExec(
       SQLMetrics.createMetric(sparkContext, "updates that change no output column")
   )
 
-  override def output: Seq[Attribute] = ConsolidatedRuns.output(by, packed, child.output)
-
-  override def producedAttributes: AttributeSet = AttributeSet(by.kind)
+  override def output: Seq[Attribute] = child.output
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -78,11 +74,11 @@ case class ConsolidateExec(
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (how, format, columns) = (by, packed, child.output)
+    val (how, columns) = (by, child.output)
     val (rowsOut, suppressed) = (longMetric("numOutputRows"), longMetric("suppressedUpdates"))
     child.execute().mapPartitionsInternal { rows =>
       val counters = new ChangelogCounters
-      val consolidated = new ConsolidatedRuns(how, format, columns, rows, counters).output
+      val consolidated = new ConsolidatedRuns(how, columns, rows, counters).output
       new Iterator[InternalRow] {
         override def hasNext: Boolean = {
           val more = consolidated.hasNext

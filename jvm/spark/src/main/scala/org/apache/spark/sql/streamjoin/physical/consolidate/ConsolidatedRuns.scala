@@ -28,71 +28,45 @@ import io.streamjoin.join.changelog.{
  * hash are a run, which is consolidated as a join consolidates the changes of one join key. The
  * order within a run has no effect, since rows leave an exchange in any order.
  *
- * @param packed the format of the rows; none: a row is one image
  * @param columns the columns of the rows
  */
 private[consolidate] final class ConsolidatedRuns(
     by: Consolidate,
-    packed: Option[PackedUpdate],
     columns: Seq[Attribute],
     rows: Iterator[InternalRow],
     counters: ChangelogCounters
 ) {
   import ConsolidatedRuns._
 
-  private val written = ConsolidatedRuns.output(by, packed, columns)
-
-  private def place(a: Attribute): Int = columns.indexWhere(_.exprId == a.exprId)
-
-  private val kindAt = place(by.kind)
-  private val (addedAt, replacesAt) =
-    packed.fold(-1 -> -1)(p => place(p.added) -> place(p.replaces))
-
-  private def isAdded(row: UnsafeRow): Boolean =
-    if (addedAt < 0) added(row.getUTF8String(kindAt)) else row.getBoolean(addedAt)
-
-  private def replaces(row: UnsafeRow): Boolean = replacesAt >= 0 && row.getBoolean(replacesAt)
-
-  private def columnsOf(some: Seq[Attribute], old: Boolean): Seq[Attribute] =
-    packed.filter(_ => old).fold(some)(_.before(some))
+  private val kindAt = columns.indexWhere(_.exprId == by.kind.exprId)
 
   // ---- images ----
 
-  private final class Projections(old: Boolean) {
-    lazy val identity: UnsafeProjection =
-      UnsafeProjection.create(columnsOf(by.identity, old), columns)
+  private lazy val identityOf = UnsafeProjection.create(by.identity, columns)
 
-    private val made = mutable.Map.empty[ChangeKind, UnsafeProjection]
+  private val made = mutable.Map.empty[ChangeKind, UnsafeProjection]
 
-    def as(kind: ChangeKind): UnsafeProjection = made.getOrElseUpdate(
-      kind,
-      UnsafeProjection.create(
-        columnsOf(written, old).map(a => if (a.exprId == by.kind.exprId) Literal(kind.name) else a),
-        columns
-      )
+  /** The projection that sets the row kind. */
+  private def marking(kind: ChangeKind): UnsafeProjection = made.getOrElseUpdate(
+    kind,
+    UnsafeProjection.create(
+      columns.map(a => if (a.exprId == by.kind.exprId) Literal(kind.name) else a),
+      columns
     )
-  }
+  )
 
-  private val (ofOld, ofNew) = (new Projections(old = true), new Projections(old = false))
+  /** An input row. Two images are equal if their columns of the identity are equal. */
+  private final class Image(val row: UnsafeRow) {
+    private lazy val identity = identityOf(row).copy()
 
-  private lazy val images =
-    RowKey.of(columnsOf(by.identity, old = true), by.identity, columns)
-
-  /** An image of an input row. Two images are equal if their columns of the identity are equal. */
-  private final class Image(val row: UnsafeRow, val isOld: Boolean) {
-    private def projections = if (isOld) ofOld else ofNew
-    private lazy val identity = projections.identity(row).copy()
-
-    def isAdded: Boolean = !isOld && ConsolidatedRuns.this.isAdded(row)
+    val isAdded: Boolean = added(row.getUTF8String(kindAt))
 
     def as(kind: ChangeKind): InternalRow =
-      if (kindAt >= 0 && row.getUTF8String(kindAt) == words(kind)) row
-      else projections.as(kind)(row)
+      if (row.getUTF8String(kindAt) == words(kind)) row else marking(kind)(row)
 
     override def equals(other: Any): Boolean = other match {
-      case o: ConsolidatedRuns#Image =>
-        if (isOld != o.isOld && (row eq o.row)) images.same(row, row) else identity == o.identity
-      case _ => false
+      case o: ConsolidatedRuns#Image => identity == o.identity
+      case _                         => false
     }
 
     override def hashCode: Int = identity.hashCode
@@ -125,7 +99,7 @@ private[consolidate] final class ConsolidatedRuns(
     new RowIdentity[Image] {
       override def key(image: Image): Option[AnyRef] = keyOf.map(_(image.row).copy())
       override def sameKey(a: Image, b: Image): Boolean = keyOf.exists { of =>
-        run.length == 2 && ((a.row eq b.row) || of(a.row).copy() == of(b.row))
+        run.length == 2 && of(a.row).copy() == of(b.row)
       }
     },
     counters
@@ -139,13 +113,12 @@ private[consolidate] final class ConsolidatedRuns(
 
   private def nextRun(): Iterator[Changed[Image]] = {
     run.clear()
-    val (first, hash) = (ahead, aheadHash)
+    val hash = aheadHash
     while (ahead != null && aheadHash == hash) {
-      if (replaces(ahead)) run += new Image(ahead, isOld = true)
-      run += new Image(ahead, isOld = false)
+      run += new Image(ahead)
       advance()
     }
-    if (run.last.row ne first) run.sortInPlace()(ByBytes)
+    if (run.length > 1) run.sortInPlace()(ByBytes)
     run.foreach(image => delta.emit(Some(image), image.isAdded))
     by.keep match {
       case Consolidate.All    => delta.settle()
@@ -155,10 +128,7 @@ private[consolidate] final class ConsolidatedRuns(
 
   /** An order that does not depend on the order of arrival. */
   private object ByBytes extends Ordering[Image] {
-    override def compare(a: Image, b: Image): Int = {
-      val byRow = RowsByBytes.compare(a.row, b.row)
-      if (byRow != 0) byRow else java.lang.Boolean.compare(b.isOld, a.isOld)
-    }
+    override def compare(a: Image, b: Image): Int = RowsByBytes.compare(a.row, b.row)
   }
 
   private lazy val byKey = RowOrdering.create(by.key.map(SortOrder(_, Ascending)), columns)
@@ -182,17 +152,6 @@ private[consolidate] final class ConsolidatedRuns(
 }
 
 private[consolidate] object ConsolidatedRuns {
-
-  /** The output columns: the kind replaces the flag of packed rows. */
-  def output(
-      by: Consolidate,
-      packed: Option[PackedUpdate],
-      columns: Seq[Attribute]
-  ): Seq[Attribute] = packed.fold(columns) { p =>
-    val more = p.more.map(_.exprId)
-    columns.filterNot(a => more.contains(a.exprId))
-      .map(a => if (a.exprId == p.added.exprId) by.kind else a)
-  }
 
   private val words: Map[ChangeKind, UTF8String] =
     ChangeKind.all.map(k => k -> UTF8String.fromString(k.name)).toMap

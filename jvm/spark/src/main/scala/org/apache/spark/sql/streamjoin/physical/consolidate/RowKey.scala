@@ -25,21 +25,15 @@ private[physical] object RowKey {
 
   /** @param columns the columns of each row */
   def of(expressions: Seq[Expression], columns: Seq[Attribute]): RowKey =
-    if (expressions == columns) Whole else of(expressions, expressions, columns)
+    if (expressions == columns) Whole else other(expressions, columns)
 
-  /**
-   * @param ofOne the compared expressions of the first row
-   * @param ofOther the compared expressions of the second row, in the same order
-   */
-  def of(ofOne: Seq[Expression], ofOther: Seq[Expression], columns: Seq[Attribute]): RowKey = {
-    def places(some: Seq[Expression]) = some.collect {
+  private def other(expressions: Seq[Expression], columns: Seq[Attribute]): RowKey = {
+    val places = expressions.collect {
       case a: Attribute if UnsafeRow.isFixedLength(a.dataType) =>
         columns.indexWhere(_.exprId == a.exprId)
     }.toArray
-    val (one, other) = (places(ofOne), places(ofOther))
-    if (one.length == ofOne.length && other.length == ofOther.length && one.length <= MostInPlace)
-      new InPlace(one, other)
-    else new Projected(ofOne, ofOther, columns)
+    if (places.length == expressions.length && places.length <= MostInPlace) new InPlace(places)
+    else new Projected(expressions, columns)
   }
 
   /** The number of columns whose NULL bits fit into one word. */
@@ -50,22 +44,22 @@ private[physical] object RowKey {
   }
 
   /** Compares the NULL bits, then the word of each column. */
-  private final class InPlace(placesOfOne: Array[Int], placesOfOther: Array[Int]) extends RowKey {
+  private final class InPlace(places: Array[Int]) extends RowKey {
 
     override def compare(one: UnsafeRow, other: UnsafeRow): Int = {
       var order =
         if (one.anyNull || other.anyNull)
-          compareUnsigned(nulls(one, placesOfOne), nulls(other, placesOfOther))
+          compareUnsigned(nulls(one), nulls(other))
         else 0
       var k = 0
-      while (order == 0 && k < placesOfOne.length) {
-        order = compareUnsigned(one.getLong(placesOfOne(k)), other.getLong(placesOfOther(k)))
+      while (order == 0 && k < places.length) {
+        order = compareUnsigned(one.getLong(places(k)), other.getLong(places(k)))
         k += 1
       }
       order
     }
 
-    private def nulls(row: UnsafeRow, places: Array[Int]): Long = {
+    private def nulls(row: UnsafeRow): Long = {
       var bits = 0L
       var k = 0
       while (k < places.length) {
@@ -76,14 +70,11 @@ private[physical] object RowKey {
     }
   }
 
-  private final class Projected(
-      ofOne: Seq[Expression],
-      ofOther: Seq[Expression],
-      columns: Seq[Attribute]
-  ) extends RowKey {
+  private final class Projected(expressions: Seq[Expression], columns: Seq[Attribute])
+      extends RowKey {
 
-    private val (toOne, toOther) =
-      (UnsafeProjection.create(ofOne, columns), UnsafeProjection.create(ofOther, columns))
+    private def projection = UnsafeProjection.create(expressions, columns)
+    private val (toOne, toOther) = (projection, projection)
 
     override def compare(one: UnsafeRow, other: UnsafeRow): Int =
       RowsByBytes.compare(toOne(one), toOther(other))

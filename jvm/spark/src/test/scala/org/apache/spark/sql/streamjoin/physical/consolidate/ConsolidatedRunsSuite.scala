@@ -41,7 +41,6 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
     val counters = new ChangelogCounters
     val runs = new ConsolidatedRuns(
       by,
-      None,
       columns,
       sorted.iterator.map { row =>
         arriving.copyFrom(row)
@@ -62,6 +61,13 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
   private def none(kind: String, id: Long = 7) = (id, None, kind)
 
   for (keyed <- Seq(true, false)) {
+    test(s"changes of different rows pass unchanged; by key: $keyed") {
+      val all = Seq(bob("insert", 1), none("delete", 3), ann("delete", 8), none("insert", 9))
+      for (rows <- all.map(Seq(_)) :+ all)
+        assert(allChanges(rows, keyed)._1.toSet == rows.toSet)
+      assert(allChanges(Nil, keyed) == ((Nil, 0L)))
+    }
+
     test(s"a row that moves unchanged between join keys is not emitted; by key: $keyed") {
       for (row <- Seq(bob(_: String), none(_: String)))
         assert(allChanges(Seq(row("insert"), row("delete")), keyed) == ((Nil, 1L)))
@@ -77,6 +83,8 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
     val update = Seq(bob("update_preimage"), ann("update_postimage"))
     for (rows <- Seq(Seq(ann("insert"), bob("delete")), update, update.reverse))
       assert(allChanges(rows, keyed = true) == ((update, 0L)))
+    val toNull = Seq(bob("update_preimage"), none("update_postimage"))
+    assert(allChanges(Seq(bob("delete"), none("insert")), keyed = true) == ((toNull, 0L)))
   }
 
   test("without a key, only inserts and deletes are emitted, also for updates") {

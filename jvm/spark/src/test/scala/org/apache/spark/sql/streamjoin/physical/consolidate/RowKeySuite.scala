@@ -48,15 +48,4 @@ class RowKeySuite extends AnyFunSuite {
       }
     }
   }
-
-  test("a key can compare columns of one row with other columns of another row") {
-    def column() = AttributeReference("c", LongType)()
-    val (a, b, c) = (column(), column(), column())
-    val toRow = UnsafeProjection.create(Seq(a, b, c), Seq(a, b, c))
-    def row(values: Any*): UnsafeRow = toRow(InternalRow.fromSeq(values)).copy()
-    val crossed = RowKey.of(Seq(a, b), Seq(b, c), Seq(a, b, c))
-    assert(crossed.same(row(1L, null, 5L), row(9L, 1L, null)))
-    assert(!crossed.same(row(1L, null, 5L), row(9L, 1L, 0L)))
-    assert(!crossed.same(row(1L, null, 5L), row(9L, 2L, null)))
-  }
 }
