@@ -2,14 +2,14 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.join.changelog.ChangeKind
 
 /**
  * Writer of the change metadata of an output row, in the required columns: row kind, batch and time
- * of the batch, or whether the row is inserted. It writes into an existing row with
+ * of the batch. It writes into an existing row with
  * [[ChangeMetadataWriter.Spare]] spare bytes.
  *
  * @param version the number of the batch
@@ -21,13 +21,10 @@ private[changelog] final class ChangeMetadataWriter(
     time: Long
 ) {
 
-  private def place(column: Attribute): Int =
-    spec.output.columns.indexWhere(_.exprId == column.exprId)
-
-  private def ofChange(n: Int): Int = place(spec.output.changes(n))
+  private def ofChange(n: Int): Int =
+    spec.output.columns.indexWhere(_.exprId == spec.output.changes(n).exprId)
 
   private val (kindAt, versionAt, timeAt) = (ofChange(0), ofChange(1), ofChange(2))
-  private val addedAt = spec.output.added.fold(-1)(place)
 
   private val kinds = ChangeKind.all.toArray
   private val words = kinds.map(_.name.getBytes(UTF_8))
@@ -42,7 +39,6 @@ private[changelog] final class ChangeMetadataWriter(
   def write(row: UnsafeRow, kind: ChangeKind): Unit = {
     if (versionAt >= 0) row.setLong(versionAt, version)
     if (timeAt >= 0) row.setLong(timeAt, time)
-    if (addedAt >= 0) row.setBoolean(addedAt, kind.added)
     if (kindAt >= 0) append(row, wordOf(kind))
   }
 

@@ -73,8 +73,7 @@ class ChangelogJoinExec(
 
   override def output: Seq[Attribute] = spec.output.columns
 
-  override def producedAttributes: AttributeSet =
-    AttributeSet(spec.output.changes ++ spec.output.added)
+  override def producedAttributes: AttributeSet = AttributeSet(spec.output.changes)
 
   override def requiredChildDistribution: Seq[Distribution] =
     JoinDistribution.required(spec.routing, spec.keys, spec.spread, getStateInfo.numPartitions)
@@ -84,19 +83,6 @@ class ChangelogJoinExec(
   override def outputPartitioning: Partitioning =
     if (spec.on.equiKeys.isEmpty) UnknownPartitioning(getStateInfo.numPartitions)
     else partitionedAs(spec.on.joinType)
-
-  /**
-   * The same join with other output columns.
-   *
-   * @param added the flag that replaces the row kind: the row is inserted, not deleted
-   */
-  private[changelog] def giving(list: Seq[Attribute], added: Attribute): ChangelogJoinExec =
-    new ChangelogJoinExec(
-      left,
-      right,
-      batch,
-      spec.copy(output = spec.output.copy(columns = list, added = Some(added)))
-    )
 
   /**
    * The output is sorted by the hash of the join key, as the inputs are. A join above with the same

@@ -62,7 +62,6 @@ private[changelog] final case class ChangelogTimes(
  *
  * @param columns the required columns, in their order
  * @param changes the columns of change metadata
- * @param added the column of `columns` with the flag that replaces the row kind
  * @param key the columns that identify an output row; empty: there are none, or not all are
  *   required
  * @param rows the condition of the required rows; none: all rows
@@ -70,7 +69,6 @@ private[changelog] final case class ChangelogTimes(
 private[changelog] final case class ChangelogColumns(
     columns: Seq[Attribute],
     changes: Seq[Attribute],
-    added: Option[Attribute],
     key: Seq[Attribute],
     rows: Option[Expression]
 )

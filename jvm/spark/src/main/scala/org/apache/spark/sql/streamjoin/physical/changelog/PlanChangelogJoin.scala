@@ -90,7 +90,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
   ): ChangelogColumns = {
     val required = j.output.filter(asked.contains)
     val key = j.outputKey.filter(_.forall(k => required.exists(_.exprId == k.exprId)))
-    ChangelogColumns(required, j.changes, None, key.getOrElse(Nil), wanted.reduceOption(And(_, _)))
+    ChangelogColumns(required, j.changes, key.getOrElse(Nil), wanted.reduceOption(And(_, _)))
   }
 
   private def times(j: ChangelogJoin): ChangelogTimes = {

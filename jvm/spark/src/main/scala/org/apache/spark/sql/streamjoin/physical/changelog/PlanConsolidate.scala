@@ -92,7 +92,6 @@ private[physical] object PlanConsolidate {
   ): SparkPlan =
     filters.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan)) match {
       case some if list == some.output => some
-      case j: ChangelogJoinExec        => FlaggedChanges.of(j, list).getOrElse(ProjectExec(list, j))
       case some                        => ProjectExec(list, some)
     }
 

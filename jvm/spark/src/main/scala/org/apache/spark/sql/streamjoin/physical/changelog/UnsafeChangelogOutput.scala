@@ -42,7 +42,7 @@ private[changelog] final class UnsafeChangelogOutput(
       spec.output.columns,
       left,
       if (leftOnly) Nil else right,
-      spare = if (spec.output.added.isEmpty) ChangeMetadataWriter.Spare else 0
+      spare = ChangeMetadataWriter.Spare
     )
 
   private lazy val wanted = spec.output.rows.map {

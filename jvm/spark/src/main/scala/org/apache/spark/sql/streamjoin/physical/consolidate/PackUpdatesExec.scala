@@ -18,7 +18,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
  * image.
  *
  * The child emits rows in Spark's binary format: a projection computes the flag of
- * [[PackedUpdate]], or a join writes it.
+ * [[PackedUpdate]].
  *
  * @param same expressions that are equal in both images; the exchange partitions by some of them
  */

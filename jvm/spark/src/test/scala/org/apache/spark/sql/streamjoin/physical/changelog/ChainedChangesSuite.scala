@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.streaming.runtime.{
   MemoryStream,
   MicroBatchExecution,
@@ -57,18 +56,14 @@ class ChainedChangesSuite extends StreamTest {
     try {
       val execution = query.asInstanceOf[StreamingQueryWrapper].streamingQuery
         .asInstanceOf[MicroBatchExecution]
-      val batches = (1 to 4).map { n =>
+      for (n <- 1 to 4) {
         val word = if (n == 1) "insert" else "update_postimage"
         // in one batch: the optimizer infers more about the columns of an input without rows
         execution.withProgressLocked {
           inputs.foreach(_.addData((1, n % 2 + 1, n, word), (2, n, n, word)))
         }
         query.processAllAvailable()
-        execution.lastExecution.executedPlan
       }
-      // the lower join emits the added flag that the upper join requires
-      for (plan <- batches)
-        assert(plan.collect { case p @ ProjectExec(_, _: ChangelogJoinExec) => p }.isEmpty, plan)
       assert(found == Map(1 -> (1, 1), 2 -> (4, null)))
     } finally query.stop()
   }
