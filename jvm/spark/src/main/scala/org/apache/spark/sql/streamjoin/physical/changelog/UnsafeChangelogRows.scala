@@ -120,9 +120,9 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     private val presentAt = own.columns.length
     private lazy val hash = {
       val keys = spec.keys(side)
-      Option.when(keys.nonEmpty)(RowHash.of(keys, own.arriving))
+      Option.when(keys.nonEmpty)(new RowHash(keys, own.arriving))
     }
-    private lazy val keyHash = RowHash.of(own.key.columns, stored)
+    private lazy val keyHash = new RowHash(own.key.columns, stored)
     private val neverNull: Array[Int] =
       if (own.key.acceptsNull) Array.empty
       else own.key.columns.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray

@@ -77,7 +77,7 @@ private[consolidate] final class ConsolidatedRuns(
   private val hashAhead: () => Long = rows match {
     case sorted: HashedRows => () => sorted.hash
     case _ =>
-      val hash = RowHash.of(by.together, columns)
+      val hash = new RowHash(by.together, columns)
       () => hash(ahead)
   }
 

@@ -122,7 +122,7 @@ private[exchange] object RowsByHash {
       keys: Seq[Expression],
       columns: Seq[Attribute]
   ): Iterator[InternalRow] = {
-    val hash = RowHash.of(keys, columns)
+    val hash = new RowHash(keys, columns)
     val hashOf = hash(_: UnsafeRow)
     new RowsByHash(
       columns.length,

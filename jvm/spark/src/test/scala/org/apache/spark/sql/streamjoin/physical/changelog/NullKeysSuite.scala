@@ -53,7 +53,7 @@ class NullKeysSuite extends PlannedChangelogs {
       UnsafeProjection.create(columns, columns)(InternalRow.fromSeq(values)).copy()
     }
     val number = AttributeReference("n", LongType)()
-    val hash = RowHash.of(Seq(number), Seq(number))
+    val hash = new RowHash(Seq(number), Seq(number))
     def hashOf(n: java.lang.Long) =
       hash(UnsafeProjection.create(Seq(number), Seq(number))(InternalRow(n)))
     assert(hashOf(likeNull) == KeyHash.Seed && hashOf(null) == KeyHash.Seed)

@@ -32,7 +32,7 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
 
   private def consolidated(rows: Seq[Row], by: Consolidate): (Seq[Row], Long) = {
     val toUnsafe = UnsafeProjection.create(columns, columns)
-    val hash = RowHash.of(by.together, columns)
+    val hash = new RowHash(by.together, columns)
     // one reused object for all rows, as in Spark's code
     val sorted = rows
       .map { case (i, n, k) => toUnsafe(InternalRow(i, n.map(text).orNull, text(k))).copy() }
