@@ -12,10 +12,7 @@ import io.streamjoin.model.Side
  */
 private[physical] trait PartitionTask {
 
-  /**
-   * Reads input rows, and returns the rows that the operator emits for them. It is called again
-   * after its result has been read, until both inputs are empty.
-   */
+  /** Reads all input rows lazily, and returns the rows that the operator emits for them. */
   def arrive(left: Iterator[InternalRow], right: Iterator[InternalRow]): Iterator[InternalRow]
 
   /** Advances the watermarks, and returns the rows that the operator emits by them. */
@@ -32,31 +29,15 @@ private[physical] trait PartitionTask {
       left: Iterator[InternalRow],
       right: Iterator[InternalRow],
       emitted: SQLMetric
-  ): Iterator[InternalRow] = new Iterator[InternalRow] {
-    private var current: Iterator[InternalRow] = Iterator.empty
-    private var advanced = false
-    private var committed = false
-
-    override def hasNext: Boolean = {
-      while (!committed && !current.hasNext) proceed()
-      !committed
+  ): Iterator[InternalRow] = {
+    def committed(): Iterator[InternalRow] = {
+      commit()
+      Iterator.empty
     }
-
-    override def next(): InternalRow = {
-      if (!hasNext) throw new NoSuchElementException("no more rows in this batch")
+    (arrive(left, right) ++ advance() ++ committed()).map { row =>
       emitted += 1
-      current.next()
+      row
     }
-
-    private def proceed(): Unit =
-      if (left.hasNext || right.hasNext) current = arrive(left, right)
-      else if (!advanced) {
-        advanced = true
-        current = advance()
-      } else {
-        committed = true
-        commit()
-      }
   }
 }
 
@@ -73,6 +54,6 @@ private[physical] trait RowTask extends PartitionTask {
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] =
-    if (left.hasNext) arrive(Side.Left, left.next().asInstanceOf[UnsafeRow])
-    else arrive(Side.Right, right.next().asInstanceOf[UnsafeRow])
+    left.flatMap(row => arrive(Side.Left, row.asInstanceOf[UnsafeRow])) ++
+      right.flatMap(row => arrive(Side.Right, row.asInstanceOf[UnsafeRow]))
 }
