@@ -120,15 +120,15 @@ private[segment] final class ChangeReader(in: PackedInput) {
     ChangeHead(nextId, watermarks)
   }
 
-  /** To be called once, then [[ids]]. */
-  def foreachRow(visit: ChangeRow => Unit): Unit = {
-    val row = new ChangeRow
-    val lastTime = Array(0L, 0L)
-    val limits = Side.both.map(side => new Array[Long](head.watermarks(side).length)).toArray
-    val sides = Side.both.toArray
-    var lastId = 0L
-    var first = in.number()
-    while (first != 0) {
+  private val lastTime = Array(0L, 0L)
+  private val limits = Side.both.map(side => new Array[Long](head.watermarks(side).length)).toArray
+  private val sides = Side.both.toArray
+  private var lastId = 0L
+
+  /** Reads the next row. Returns false if there is none. Then call [[ids]]. */
+  def next(row: ChangeRow): Boolean = {
+    val first = in.number()
+    if (first != 0) {
       val code = first - 1
       val s = (code & 1).toInt
       row.side = sides(s)
@@ -147,9 +147,8 @@ private[segment] final class ChangeReader(in: PackedInput) {
       }
       row.offset = in.take(row.size)
       row.bytes = in.bytes
-      visit(row)
-      first = in.number()
     }
+    first != 0
   }
 
   /** By side, the ids of marked rows and of removed rows. */

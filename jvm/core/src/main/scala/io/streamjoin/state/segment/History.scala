@@ -12,6 +12,7 @@ import io.streamjoin.model.{BySide, Side}
  */
 final class History {
   private var newest: Option[ChangeHead] = None
+  private var reader: ChangeReader = _
   private val marked = BySide.of(_ => mutable.LongMap.empty[Unit])
   private val removed = BySide.of(_ => mutable.LongMap.empty[Unit])
 
@@ -21,25 +22,44 @@ final class History {
   /** By limit, those of the last eviction. */
   def watermarks(side: Side): Array[Long] = head.watermarks(side)
 
+  /** Begins to read a version. */
+  def begin(version: PackedInput): Unit = {
+    reader = new ChangeReader(version)
+    if (newest.isEmpty) newest = Some(reader.head)
+  }
+
+  /**
+   * Reads the next row of the version that belongs to the newest. Returns false if there is none.
+   * Then the version has been read to its end.
+   */
+  def next(row: ChangeRow): Boolean = {
+    var found = reader.next(row)
+    while (found && !belongs(row)) found = reader.next(row)
+    if (!found) addIds()
+    found
+  }
+
   /** Visits the rows of the version that belong to the newest. */
   def add(version: PackedInput)(visit: ChangeRow => Unit): Unit = {
-    val reader = new ChangeReader(version)
-    if (newest.isEmpty) newest = Some(reader.head)
-    reader.foreachRow { row =>
-      // a row is read once: its changes are not needed any more
-      val deleted = takeOut(row.id, removed(row.side))
-      val joined = takeOut(row.id, marked(row.side))
-      if (!deleted && !expired(row)) {
-        row.matched = row.matched || joined
-        visit(row)
-      }
-    }
-    // these are rows of earlier versions
+    begin(version)
+    val row = new ChangeRow
+    while (next(row)) visit(row)
+  }
+
+  private def belongs(row: ChangeRow): Boolean = {
+    // a row is read once: its changes are not needed any more
+    val deleted = takeOut(row.id, removed(row.side))
+    val joined = takeOut(row.id, marked(row.side))
+    row.matched = row.matched || joined
+    !deleted && !expired(row)
+  }
+
+  /** These are rows of earlier versions. */
+  private def addIds(): Unit =
     for ((side, (joined, deleted)) <- reader.ids()) {
       joined.foreach(marked(side)(_) = ())
       deleted.foreach(removed(side)(_) = ())
     }
-  }
 
   private def takeOut(id: Long, of: mutable.LongMap[Unit]): Boolean =
     of.nonEmpty && of.remove(id).nonEmpty

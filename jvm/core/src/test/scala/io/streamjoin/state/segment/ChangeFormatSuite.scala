@@ -38,7 +38,8 @@ class ChangeFormatSuite extends AnyFunSuite {
     assert(reader.head.nextId == Long.MaxValue)
     assert(reader.head.watermarks(Side.Left).toSeq == Seq(-5L))
     val read = mutable.ArrayBuffer.empty[(Int, Boolean, Long, Long, Long, Seq[Long], Seq[Byte])]
-    reader.foreachRow { row =>
+    val row = new ChangeRow
+    while (reader.next(row)) {
       val side = Side.both.indexOf(row.side)
       val bytes = row.bytes.slice(row.offset, row.offset + row.size).toSeq
       read += ((side, row.matched, row.id, row.key, row.time, row.limits.toSeq, bytes))

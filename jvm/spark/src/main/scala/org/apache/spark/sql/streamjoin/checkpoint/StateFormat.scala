@@ -50,19 +50,13 @@ private[streamjoin] trait StateFormat extends Serializable {
   /** Settings of the session that executors require. */
   protected def options(session: SQLConf): Map[String, String] = Map.empty
 
-  /** Reads the rows of a committed version without changing it. */
-  def read(version: StoredVersion, hadoopConf: Configuration): StoredRows
-
   /**
-   * Visits a committed version without loading all of it: its named numbers and its rows. Requires
-   * that no running query deletes the files meanwhile.
+   * Reads a committed version without changing it.
    *
-   * @return the watermarks of the last eviction, by side and limit
+   * @param inUse whether a running query may delete its files meanwhile. If so, the rows may be
+   *   loaded into memory. If not, they are read one by one
    */
-  def each(
-      version: StoredVersion,
-      hadoopConf: Configuration
-  )(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long]
+  def read(version: StoredVersion, hadoopConf: Configuration, inUse: Boolean): StoredRows
 
   /** Writes rows as the first version of a partition, without an earlier one. */
   def write(version: NewVersion, hadoopConf: Configuration)(rows: Iterator[StoredRow]): Unit

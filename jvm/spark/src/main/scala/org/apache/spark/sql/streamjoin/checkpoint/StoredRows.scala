@@ -5,7 +5,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.spark.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{Side, Watermarks}
 
 /**
  * A version of one partition's state in the checkpoint.
@@ -41,14 +41,22 @@ private[streamjoin] final case class StoredRow(
 /**
  * Contents of a version. Reading them takes no lock and writes no file of the checkpoint.
  *
- * @param watermarks the watermarks of the last eviction, by side and limit
+ * @param numbers the named numbers of the operator
+ * @param evicted the watermarks of the last eviction, by side and limit. Those of the last limits
+ *   may be absent if they are unknown
  * @param rows the rows; invalid after `close`
  */
 private[streamjoin] final case class StoredRows(
-    watermarks: Side => Int => Long,
+    numbers: Map[String, Long],
+    evicted: Side => Array[Long],
     rows: Iterator[StoredRow],
     close: () => Unit
-)
+) {
+
+  /** The watermark of the last eviction by a limit. */
+  def watermark(side: Side): Int => Long =
+    evicted(side).applyOrElse(_, (_: Int) => Watermarks.Unknown)
+}
 
 /**
  * A version to be written, of a partition that has no files yet.

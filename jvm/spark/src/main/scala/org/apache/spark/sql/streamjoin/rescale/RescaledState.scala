@@ -2,10 +2,14 @@ package org.apache.spark.sql.streamjoin.rescale
 
 import java.util.UUID
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.Path
 import org.apache.spark.{HashPartitioner, TaskContext}
-import org.apache.spark.rdd.RDD
+import org.apache.spark.rdd.{RDD, ShuffledRDD}
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.UnsafeRowSerializer
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
@@ -59,7 +63,11 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
       c.copy(id = ids.map(_(p)))
     })
     val settings = session.sessionState.conf.getAllConfs
-    moved(operator).partitionBy(new HashPartitioner(operator.to)).foreachPartition { chunks =>
+    val moved = new ShuffledRDD[Int, InternalRow, InternalRow](
+      rows(operator),
+      new HashPartitioner(operator.to)
+    ).setSerializer(new UnsafeRowSerializer(MovedRow.Fields))
+    moved.foreachPartition { packed =>
       val partition = TaskContext.getPartitionId()
       val own = all.value(partition)
       val sql = new SQLConf
@@ -74,26 +82,26 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
         own.count,
         sql
       )
-      val rows = chunks.flatMap(chunk => RowChunks.rows(chunk._2, operator.rows(_).length))
+      val rows = packed.map(row => MovedRow.read(row._2, operator.rows(_).length))
       StateFormats.of(operator.format).write(version, conf.value.value)(rows)
     }
     ids
   }
 
-  private def moved(operator: RescaledOperator): RDD[(Int, Array[Byte])] = {
+  /** All rows, each with its new partition. A row is valid until the next one is read. */
+  private def rows(operator: RescaledOperator): RDD[(Int, InternalRow)] = {
     val conf = hadoopConf
     partitions.mapPartitions(_.flatMap { case (partition, version) =>
-      val chunks = new Pulled[(Int, Array[Byte])](pass => {
-        val packed = new RowChunks(operator.to, (target, chunk) => pass(target -> chunk))
-        val places = new RowPlaces(operator, partition)
-        StateFormats.of(operator.format).each(version, conf.value.value)(
-          (_, _) => (),
-          row => places.foreach(row)((target, key) => packed.add(target, key, row))
-        )
-        packed.flush()
-      })
-      TaskContext.get().addTaskCompletionListener[Unit](_ => chunks.close())
-      chunks
+      val stored =
+        StateFormats.of(operator.format).read(version, conf.value.value, inUse = false)
+      TaskContext.get().addTaskCompletionListener[Unit](_ => stored.close())
+      val places = new RowPlaces(operator, partition)
+      val moved = new MovedRow
+      stored.rows.flatMap { row =>
+        val targets = mutable.Buffer.empty[(Int, Long)]
+        places.foreach(row)((target, key) => targets += target -> key)
+        targets.iterator.map { case (target, key) => target -> moved(key, row) }
+      }
     })
   }
 }

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.rescale
 
-import scala.collection.mutable
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.streamjoin.checkpoint.StoredVersion
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
@@ -53,22 +51,21 @@ private[rescale] object Survey {
       hadoopConf: Configuration
   ): Survey = {
     val places = new RowPlaces(operator, partition)
-    val numbers = mutable.Map.empty[String, Long]
     val counts = new Array[Long](operator.to)
     val latest = Side.both.map(_ => Array.fill(operator.to)(Watermarks.Unknown)).toArray
-    val evicted = StateFormats.of(operator.format).each(version, hadoopConf)(
-      (name, value) => numbers(name) = value,
-      row =>
+    val stored = StateFormats.of(operator.format).read(version, hadoopConf, inUse = false)
+    try stored.rows.foreach { row =>
         places.foreach(row) { (target, _) =>
           counts(target) += 1
           val times = latest(row.side.index)
           times(target) = math.max(times(target), row.time)
         }
-    )
+      }
+    finally stored.close()
     Survey(
       partition,
-      numbers.toMap,
-      Side.both.map(side => side -> evicted(side).toSeq).toMap,
+      stored.numbers,
+      Side.both.map(side => side -> stored.evicted(side).toSeq).toMap,
       Side.both.map(side => side -> places.readings(side)).toMap,
       places.hotKeys,
       counts.indices.filter(counts(_) > 0).map { target =>

@@ -62,12 +62,10 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
     StoredVersion(store, number, None, Side.both.map(s => s -> shape.schema(s)).toMap, from)
 
   private def take(version: StoredVersion, shape: StateShape, hadoopConf: Configuration): Unit = {
-    val rows = new RocksDBImport(version.store, into, shape, hadoopConf)
-    try {
-      val evictedTo = SegmentFormat.each(version, hadoopConf)(rows.number, rows.row)
-      Side.both.foreach(side => rows.evicted(side, evictedTo(side)))
-      rows.commitAs(version.number)
-    } finally rows.close()
+    val from = SegmentFormat.read(version, hadoopConf, inUse = false)
+    try new RocksDBImport(version.store, into, shape, hadoopConf)
+        .write(from.numbers, from.rows, from.evicted, version.number, checkpointId = None)
+    finally from.close()
   }
 }
 

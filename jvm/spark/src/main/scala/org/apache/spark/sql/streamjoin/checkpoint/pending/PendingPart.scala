@@ -44,7 +44,7 @@ private[pending] final case class PendingPart(
    * @param columns indexes of the result columns
    */
   def read(hadoopConf: Configuration, columns: Seq[Int]): PartitionReader[InternalRow] = {
-    val stored = StateFormats.of(format).read(version, hadoopConf)
+    val stored = StateFormats.of(format).read(version, hadoopConf, inUse = true)
     val projections = sides.map { case (side, p) =>
       side -> UnsafeProjection.create(columns.map(p.expressions))
     }
@@ -61,7 +61,7 @@ private[pending] final case class PendingPart(
       override def get(): InternalRow = {
         val side = current.side
         val values =
-          sides(side).values(batch, operator, place(side), current, stored.watermarks(side))
+          sides(side).values(batch, operator, place(side), current, stored.watermark(side))
         projections(side)(values)
       }
 

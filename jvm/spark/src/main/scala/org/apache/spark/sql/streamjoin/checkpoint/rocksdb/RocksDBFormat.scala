@@ -55,26 +55,18 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
     settings(own, commitsAreChecked = false)
   }
 
-  override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
-    new RocksDBReader(version, hadoopConf).read()
-
-  override def each(
+  override def read(
       version: StoredVersion,
-      hadoopConf: Configuration
-  )(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] =
-    new RocksDBReader(version, hadoopConf).each(number, row)
+      hadoopConf: Configuration,
+      inUse: Boolean
+  ): StoredRows = new RocksDBReader(version, hadoopConf).read()
 
   override def write(version: NewVersion, hadoopConf: Configuration)(
       rows: Iterator[StoredRow]
   ): Unit = {
     val settings = settingsOfImport(version.session)
-    val into = new RocksDBImport(version.store, settings, version.shape, hadoopConf)
-    try {
-      version.numbers.foreach { case (name, value) => into.number(name, value) }
-      rows.foreach(into.row)
-      for ((side, watermarks) <- version.evicted) into.evicted(side, watermarks)
-      into.commitAs(version.number, version.id)
-    } finally into.close()
+    new RocksDBImport(version.store, settings, version.shape, hadoopConf)
+      .write(version.numbers, rows, version.evicted, version.number, version.id)
   }
 
   override def open(store: StateStore, shape: StateShape): StoredState = {

@@ -26,16 +26,33 @@ private[checkpoint] final class RocksDBImport(
   private var part = new RocksDBJoinState(store, shape)
   private var inPart = 0
 
-  def number(name: String, value: Long): Unit = new StoredNumbers(store).put(name, value)
-
   /**
-   * @param watermarks the watermarks of the last eviction, by limit
+   * Writes the snapshot of a version, and closes the database.
+   *
+   * @param evicted the watermarks of the last eviction, by side and limit
+   * @param checkpointId ID of the snapshot, if the checkpoint records IDs
    */
-  def evicted(side: Side, watermarks: Array[Long]): Unit =
-    for (k <- watermarks.indices if watermarks(k) != Watermarks.Unknown)
-      number(RocksDBLayout.evictedName(side, k), watermarks(k))
+  def write(
+      numbers: Map[String, Long],
+      rows: Iterator[StoredRow],
+      evicted: Side => Array[Long],
+      version: Long,
+      checkpointId: Option[String]
+  ): Unit =
+    try {
+      val stored = new StoredNumbers(store)
+      for ((name, value) <- numbers) stored.put(name, value)
+      rows.foreach(put)
+      for {
+        side <- Side.both
+        (watermark, k) <- evicted(side).zipWithIndex if watermark != Watermarks.Unknown
+      } stored.put(RocksDBLayout.evictedName(side, k), watermark)
+      part.flush()
+      store.commit()
+      rename(version, checkpointId)
+    } finally close()
 
-  def row(row: StoredRow): Unit = {
+  private def put(row: StoredRow): Unit = {
     part.append(row.side, row.key, row.time, row.limits, row.row, row.matched)
     inPart += 1
     if (inPart == RowsInMemory) {
@@ -45,14 +62,7 @@ private[checkpoint] final class RocksDBImport(
     }
   }
 
-  /**
-   * Commits the rows as the snapshot of a version.
-   *
-   * @param checkpointId ID of the snapshot, if the checkpoint records IDs
-   */
-  def commitAs(version: Long, checkpointId: Option[String] = None): Unit = {
-    part.flush()
-    store.commit()
+  private def rename(version: Long, checkpointId: Option[String]): Unit = {
     val name = (version.toString +: checkpointId.toSeq).mkString("_")
     if (name != Written.toString) {
       val folder = id.storeCheckpointLocation()
@@ -65,7 +75,7 @@ private[checkpoint] final class RocksDBImport(
     }
   }
 
-  def close(): Unit = {
+  private def close(): Unit = {
     if (!store.hasCommitted) store.abort()
     provider.close()
   }

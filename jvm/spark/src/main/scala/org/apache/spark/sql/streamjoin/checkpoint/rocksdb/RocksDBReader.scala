@@ -25,22 +25,13 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
 
   def read(): StoredRows = {
     val store = open()
+    val (own, ofOperator) = numbers(store).partition(n => RocksDBLayout.isOwn(n._1))
     StoredRows(
-      side => watermarks(new StoredNumbers(store), side),
+      ofOperator,
+      evicted(own, _),
       Side.both.iterator.flatMap(rows(store, _)),
       () => close(store)
     )
-  }
-
-  /** Visits the numbers of the operator, and the rows. Returns the watermarks of the last eviction. */
-  def each(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] = {
-    val store = open()
-    try {
-      val (own, ofOperator) = allNumbers(store).partition(n => RocksDBLayout.isOwn(n._1))
-      ofOperator.foreach(number.tupled)
-      Side.both.foreach(rows(store, _).foreach(row))
-      Side.both.map(side => side -> evicted(own.toMap, side)).toMap
-    } finally close(store)
   }
 
   private def close(store: StateStore): Unit = {
@@ -49,9 +40,9 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
     opened.foreach(_.close())
   }
 
-  private def allNumbers(store: StateStore): Seq[(String, Long)] =
+  private def numbers(store: StateStore): Map[String, Long] =
     store.iterator(StoredNumbers.Family)
-      .map(pair => pair.key.getString(0) -> pair.value.getLong(0)).toList
+      .map(pair => pair.key.getString(0) -> pair.value.getLong(0)).toMap
 
   /** A limit whose watermark is unknown has no number. */
   private def evicted(numbers: Map[String, Long], side: Side): Array[Long] = {
@@ -91,9 +82,6 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
         store.abort()
         throw e
     }
-
-  private def watermarks(numbers: StoredNumbers, side: Side): Int => Long = k =>
-    numbers.get(RocksDBLayout.evictedName(side, k)).getOrElse(Watermarks.Unknown)
 
   private def rows(store: StateStore, side: Side): Iterator[StoredRow] = {
     val byLimit = rowsByLimit(store, side)

@@ -55,8 +55,14 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   override protected def options(session: SQLConf): Map[String, String] =
     LocalDisk.options(session)
 
-  override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
-    reader(version, hadoopConf).read()
+  override def read(
+      version: StoredVersion,
+      hadoopConf: Configuration,
+      inUse: Boolean
+  ): StoredRows = {
+    val found = reader(version, hadoopConf)
+    if (inUse) found.readAll() else found.read()
+  }
 
   private def reader(version: StoredVersion, hadoopConf: Configuration): SegmentReader =
     new SegmentReader(files(version.store, version.conf, hadoopConf), version)
@@ -67,12 +73,6 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   /** Whether the version exists. */
   def holds(version: StoredVersion, hadoopConf: Configuration): Boolean =
     reader(version, hadoopConf).exists()
-
-  override def each(
-      version: StoredVersion,
-      hadoopConf: Configuration
-  )(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] =
-    reader(version, hadoopConf).each(number, row)
 
   override def write(version: NewVersion, hadoopConf: Configuration)(
       rows: Iterator[StoredRow]

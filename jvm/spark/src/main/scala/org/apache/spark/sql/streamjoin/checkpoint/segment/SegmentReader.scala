@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import java.util.Arrays
 
-import scala.collection.mutable
+import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredRows, StoredVersion}
@@ -23,31 +23,65 @@ private[segment] final class SegmentReader(files: StateFiles, version: StoredVer
     try files.list().exists(_.version == version.number)
     finally files.close()
 
-  /**
-   * Visits numbers and rows one by one. Requires that no running query deletes the files meanwhile.
-   */
-  def each(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] =
-    try {
-      val history = new History
-      var newest = true
-      versions.read(versions.find(version.number, version.checkpointId)) { (numbers, in) =>
-        if (newest) numbers.foreach(number.tupled)
-        newest = false
-        history.add(in)(stored => row(copy(stored)))
-      }
-      history.watermarks
-    } finally files.close()
+  /** Reads rows one by one. Requires that no running query deletes the files until `close`. */
+  def read(): StoredRows = {
+    val rows = new Rows
+    def close(): Unit =
+      try rows.close()
+      finally files.close()
+    try StoredRows(rows.begin(), rows.watermarks, rows.iterator, () => close())
+    catch {
+      case e: Throwable =>
+        close()
+        throw e
+    }
+  }
 
-  def read(): StoredRows =
+  /** Reads all rows into memory. A running query may delete the files meanwhile. */
+  def readAll(): StoredRows =
     try versions.readAgainIfMissing {
-        val history = new History
-        val rows = mutable.ArrayBuffer.empty[StoredRow]
-        versions.read(versions.find(version.number, version.checkpointId)) { (_, in) =>
-          history.add(in)(rows += copy(_))
-        }
-        StoredRows(side => history.watermarks(side)(_), rows.iterator, () => ())
+        val rows = new Rows
+        try StoredRows(rows.begin(), rows.watermarks, rows.iterator.toVector.iterator, () => ())
+        finally rows.close()
       }
     finally files.close()
+
+  private final class Rows {
+    private val history = new History
+    private val row = new ChangeRow
+    private lazy val chain = versions.open(versions.find(version.number, version.checkpointId))
+    private var file = Option.empty[StateFiles#OpenFile]
+
+    def watermarks: Side => Array[Long] = history.watermarks
+
+    /** Opens the next file of the version, and returns its numbers. The first file is the newest. */
+    def begin(): Map[String, Long] = {
+      val (_, opened) = chain.next()
+      file = Some(opened)
+      opened.read { in =>
+        val numbers = StoredMap.read(in)
+        history.begin(in)
+        numbers
+      }
+    }
+
+    def iterator: Iterator[StoredRow] =
+      Iterator.continually(next()).takeWhile(_.nonEmpty).flatten
+
+    @tailrec
+    private def next(): Option[StoredRow] =
+      if (file.get.read(_ => history.next(row))) Some(copy(row))
+      else {
+        file.get.check()
+        close()
+        if (chain.hasNext) {
+          begin(): Unit
+          next()
+        } else None
+      }
+
+    def close(): Unit = file.foreach(_.close())
+  }
 
   private def copy(stored: ChangeRow): StoredRow = {
     val row = new UnsafeRow(version.rows(stored.side).length)

@@ -89,29 +89,45 @@ private[segment] class StateFiles(
     }
   }
 
-  /**
-   * Reads a file.
-   *
-   * @param content must read all of it
-   * @return the result of `content`, and the ID of the file of the version before
-   */
-  def read[T](file: StateFile)(content: PackedInput => T): (T, Option[String]) = {
+  /** Opens a file and reads its header. */
+  def open(file: StateFile): OpenFile = {
     val path = new Path(folder, file.name)
-    try {
+    reading(path) {
       val raw = manager.open(path)
       try {
         val (before, codecName) = begin(file, path, raw)
         val in = new PackedInput(known(codecName).compressedInputStream(raw))
-        val result = content(in)
-        val found = in.checksum()
-        if (in.long() != found) throw new IOException("its checksum is wrong")
-        (result, before)
-      } finally raw.close()
-    } catch {
+        new OpenFile(path, raw, in, before)
+      } catch {
+        case e: Throwable =>
+          raw.close()
+          throw e
+      }
+    }
+  }
+
+  /** @param before the ID of the file of the version before */
+  final class OpenFile(path: Path, raw: InputStream, in: PackedInput, val before: Option[String])
+      extends AutoCloseable {
+
+    /** Reads some of the content. */
+    def read[T](part: PackedInput => T): T = reading(path)(part(in))
+
+    /** Checks the content. Requires that all of it has been read. */
+    def check(): Unit = reading(path) {
+      val found = in.checksum()
+      if (in.long() != found) throw new IOException("its checksum is wrong")
+    }
+
+    override def close(): Unit = raw.close()
+  }
+
+  private def reading[T](path: Path)(action: => T): T =
+    try action
+    catch {
       case e: FileNotFoundException => throw damaged(path, "it is missing", e)
       case e: IOException           => throw damaged(path, String.valueOf(e.getMessage), e)
     }
-  }
 
   /** Reads and checks the header: the ID of the previous file, and the name of the compression. */
   private def begin(file: StateFile, path: Path, raw: InputStream): (Option[String], String) = {

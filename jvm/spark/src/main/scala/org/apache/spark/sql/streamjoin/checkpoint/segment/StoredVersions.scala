@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 import java.io.FileNotFoundException
 
 import scala.collection.mutable
+import scala.util.Using
 
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 
@@ -33,32 +34,44 @@ private[segment] final class StoredVersions(files: StateFiles) {
     }
 
   /**
+   * Opens a file, and then the files before it that it needs, the newest first. The caller closes
+   * each.
+   */
+  def open(from: StateFile): Iterator[(StateFile, StateFiles#OpenFile)] = {
+    lazy val merged = files.list().filter(_.span > 1).groupBy(f => (f.version, f.id))
+    Iterator.unfold(Option(from))(_.map { file =>
+      val opened = files.open(file)
+      val before = opened.before.map { id =>
+        merged.get((file.from, id)).fold(StateFile.change(file.from, id))(widest)
+      }
+      (file -> opened, before)
+    })
+  }
+
+  /**
    * Reads a file and the files before it that it needs.
    *
    * @param visit receives the numbers and the rows of one file
    * @return the files, the newest first
    */
-  def read(from: StateFile)(visit: (
-      Map[String, Long],
-      PackedInput
-  ) => Unit): List[StateFile] = {
-    val chain = mutable.ListBuffer.empty[StateFile]
-    lazy val merged = files.list().filter(_.span > 1).groupBy(f => (f.version, f.id))
-    var next: Option[StateFile] = Some(from)
-    while (next.nonEmpty) {
-      val file = next.get
-      chain += file
-      val (_, before) = files.read(file)(in => visit(StoredMap.read(in), in))
-      next = before.map { id =>
-        merged.get((file.from, id)).fold(StateFile.change(file.from, id))(widest)
-      }
-    }
-    chain.toList
-  }
+  def read(from: StateFile)(visit: (Map[String, Long], PackedInput) => Unit): List[StateFile] =
+    open(from).map { case (file, opened) =>
+      readAll(opened)(visit)
+      file
+    }.toList
 
   /** Reads one file without those before it. */
   def readOne(file: StateFile)(visit: (Map[String, Long], PackedInput) => Unit): Unit =
-    files.read(file)(in => visit(StoredMap.read(in), in))
+    readAll(files.open(file))(visit)
+
+  private def readAll(file: StateFiles#OpenFile)(visit: (
+      Map[String, Long],
+      PackedInput
+  ) => Unit): Unit =
+    Using.resource(file) { _ =>
+      file.read(in => visit(StoredMap.read(in), in))
+      file.check()
+    }
 
   /**
    * Deletes files that no version from this one on needs.

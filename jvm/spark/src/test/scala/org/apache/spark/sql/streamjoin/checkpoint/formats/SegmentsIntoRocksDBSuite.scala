@@ -82,13 +82,13 @@ class SegmentsIntoRocksDBSuite extends AnyFunSuite {
     val conf = format.settings(new SQLConf)
     val rows = Side.both.map(_ -> schema).toMap
     val stored: StoredRows =
-      format.read(StoredVersion(id, version, None, rows, conf), hadoopConf)
+      format.read(StoredVersion(id, version, None, rows, conf), hadoopConf, inUse = false)
     try
       (
         stored.rows
           .map(r => (r.side, r.key, r.time, r.limits.toSeq, r.matched, r.row.getLong(0)))
           .toSet,
-        stored.watermarks(Side.Left)(0)
+        stored.watermark(Side.Left)(0)
       )
     finally stored.close()
   }

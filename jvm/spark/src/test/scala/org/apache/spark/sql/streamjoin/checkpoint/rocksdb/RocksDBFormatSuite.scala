@@ -45,7 +45,7 @@ class RocksDBFormatSuite extends AnyFunSuite {
         },
         intercept[StreamJoinRuntimeException] {
           val version = StoredVersion(id, 1, None, Side.both.map(_ -> schema).toMap, conf)
-          RocksDBFormat.read(version, new Configuration)
+          RocksDBFormat.read(version, new Configuration, inUse = false)
         }
       )
       for (e <- refused) {
@@ -82,7 +82,7 @@ class RocksDBFormatSuite extends AnyFunSuite {
         store.commit()
       }
       val version = StoredVersion(id, 4, None, Side.both.map(_ -> schema).toMap, conf)
-      val stored = RocksDBFormat.read(version, new Configuration)
+      val stored = RocksDBFormat.read(version, new Configuration, inUse = false)
       assert(stored.rows.map(_.row.getLong(0)).toSet == Set(3L, 13L, 23L, 33L, 43L))
       stored.close()
     }

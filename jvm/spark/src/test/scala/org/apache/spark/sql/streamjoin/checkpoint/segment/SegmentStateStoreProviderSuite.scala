@@ -313,7 +313,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
         }
       }
       val version = StoredVersion(state.id, 5, None, Side.both.map(_ -> schema).toMap, state.conf())
-      val rows = new SegmentReader(files, version).read().rows
+      val rows = new SegmentReader(files, version).readAll().rows
       assert(rows.map(_.row.getLong(0)).toSeq.sorted == (1L to 5L))
       // the files that the reader listed first are deleted
       assert(looks > 2)
