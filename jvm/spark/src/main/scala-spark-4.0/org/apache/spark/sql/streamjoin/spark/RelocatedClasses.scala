@@ -35,8 +35,6 @@ private[streamjoin] trait RelocatedClasses {
 
   type IncrementalExecution = streaming.IncrementalExecution
   lazy val IncrementalExecution = streaming.IncrementalExecution
-  type ProgressReporter = streaming.ProgressReporter
-  type StreamExecution = streaming.StreamExecution
   lazy val StreamExecution = streaming.StreamExecution
   lazy val StreamingCheckpointConstants = streaming.StreamingCheckpointConstants
   type StreamingQueryWrapper = streaming.StreamingQueryWrapper

@@ -20,8 +20,6 @@ private[streamjoin] object StoreReports {
 
   def withoutCommitChecks(conf: SQLConf): Unit = ()
 
-  def comparesCommits(query: ProgressReporter): Boolean = false
-
   def withoutSnapshots(conf: SQLConf): Unit = ()
 
   def wantsSnapshots(conf: StateStoreConf): Boolean = false

@@ -36,8 +36,6 @@ private[streamjoin] trait RelocatedClasses {
 
   type IncrementalExecution = runtime.IncrementalExecution
   lazy val IncrementalExecution = runtime.IncrementalExecution
-  type ProgressReporter = runtime.ProgressReporter
-  type StreamExecution = runtime.StreamExecution
   lazy val StreamExecution = runtime.StreamExecution
   lazy val StreamingCheckpointConstants = runtime.StreamingCheckpointConstants
   type StreamingQueryWrapper = runtime.StreamingQueryWrapper

@@ -21,9 +21,6 @@ private[streamjoin] object StoreReports {
   def withoutCommitChecks(conf: SQLConf): Unit =
     conf.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
 
-  /** Whether Spark compares the commits of the running batch. */
-  def comparesCommits(query: ProgressReporter): Boolean = query.shouldValidateStateStoreCommit.get
-
   def withoutSnapshots(conf: SQLConf): Unit =
     conf.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
 

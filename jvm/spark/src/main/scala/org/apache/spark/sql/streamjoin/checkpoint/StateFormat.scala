@@ -7,8 +7,7 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStore,
   StateStoreColFamilySchema,
   StateStoreConf,
-  StateStoreProvider,
-  StoreReports
+  StateStoreProvider
 }
 import org.apache.spark.sql.types.{BooleanType, StructType}
 
@@ -27,18 +26,12 @@ private[streamjoin] trait StateFormat extends Serializable {
   /** The schemas that Spark writes beside the state and validates. */
   def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema]
 
-  /**
-   * Settings of the state store. They override the provider of the session.
-   *
-   * @param commitsAreChecked whether Spark checks which stores have committed. If not, stores do
-   *   not report commits, whatever the session's setting
-   */
-  final def settings(session: SQLConf, commitsAreChecked: Boolean = true): StateStoreConf = {
+  /** Settings of the state store. They override the provider of the session. */
+  final def settings(session: SQLConf): StateStoreConf = {
     val own = session.clone()
     own.setConfString(SQLConf.STATE_STORE_PROVIDER_CLASS.key, provider.getName)
     own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
     for ((key, value) <- defaults if !session.contains(key)) own.setConfString(key, value)
-    if (!commitsAreChecked) StoreReports.withoutCommitChecks(own)
     new StateStoreConf(own, options(session))
   }
 

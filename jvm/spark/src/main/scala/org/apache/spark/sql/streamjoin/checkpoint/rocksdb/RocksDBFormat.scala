@@ -52,7 +52,8 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
     own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, 1)
     own.setConfString(Changelog, "false")
     StoreReports.withoutSnapshots(own)
-    settings(own, commitsAreChecked = false)
+    StoreReports.withoutCommitChecks(own)
+    settings(own)
   }
 
   override def read(

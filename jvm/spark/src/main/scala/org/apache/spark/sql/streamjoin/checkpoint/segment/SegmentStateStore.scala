@@ -27,7 +27,7 @@ import io.streamjoin.state.segment.SegmentJoinState
  * @param source the ID of the version's file, if Spark has recorded one; None for an empty state
  */
 private[segment] final class SegmentStateStore(
-    val partition: StoredPartition,
+    partition: StoredPartition,
     override val version: Long,
     source: Option[Option[String]]
 ) extends ReleasedStore {

@@ -70,9 +70,6 @@ private[segment] final class StoredPartition(
     resident = None
   }
 
-  /** Whether Spark has closed the provider. */
-  def isClosed: Boolean = synchronized(closed)
-
   // ---- rows ----
 
   /** Takes the rows of a version. No other task has them until [[give]]. */
@@ -90,7 +87,7 @@ private[segment] final class StoredPartition(
 
   private def begin(): Unit = {
     ResidentState.take(storeId, this)
-    if (isClosed) ResidentState.forget(storeId, this)
+    if (synchronized(closed)) ResidentState.forget(storeId, this)
   }
 
   private def warnOfMemory(): Unit = {

@@ -65,7 +65,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
       getStateInfo,
       format,
       conf.getConf(StreamJoinConf.MaxBufferedRows),
-      format.settings(conf, CommitChecks.ofRun(getStateInfo.queryRunId, session)),
+      format.settings(conf),
       HadoopSettings.broadcast(session, getStateInfo.queryRunId),
       Option.when(hasCheckpointIds)(checkpointInfoAccumulator),
       if (hasCheckpointIds) None else SegmentsIntoRocksDB.of(format, conf)

@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.streamjoin.checkpoint.formats.SegmentsIntoRocksDB
-import org.apache.spark.sql.streamjoin.checkpoint.segment.LocalStores
 import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateShape, StoredNumbers}
 import org.apache.spark.sql.streamjoin.spark.{
   StateStore,
@@ -53,20 +52,18 @@ private[physical] final class PartitionState(
   private def store(partition: Int): StateStore = {
     val id = StateStoreProviderId(info, partition, StateStoreId.DEFAULT_STORE_NAME)
     val checkpoint = info.getStateStoreCkptId(partition).map(_.head)
-    LocalStores.get(id, info.storeVersion, checkpoint) {
-      StateStore.get(
-        id,
-        StoredNumbers.key,
-        StoredNumbers.value,
-        StoredNumbers.encoder,
-        info.storeVersion,
-        checkpoint,
-        stateSchemaBroadcast = None,
-        useColumnFamilies = true,
-        settings,
-        hadoopConf.value.value
-      )
-    }
+    StateStore.get(
+      id,
+      StoredNumbers.key,
+      StoredNumbers.value,
+      StoredNumbers.encoder,
+      info.storeVersion,
+      checkpoint,
+      stateSchemaBroadcast = None,
+      useColumnFamilies = true,
+      settings,
+      hadoopConf.value.value
+    )
   }
 
   private def commit(store: StateStore): Unit = {

@@ -12,7 +12,8 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStoreConf,
   StateStoreId,
   StateStoreProvider,
-  StateStoreProviderId
+  StateStoreProviderId,
+  StoreReports
 }
 
 /** A property that a history violates. */
@@ -441,7 +442,8 @@ private[simulation] object Simulation {
           conf.setConfString("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
         for (bytes <- setup.memory)
           conf.setConfString("spark.sql.streamJoin.segmentMemory", bytes.toString)
-        format.settings(conf, commitsAreChecked = false)
+        StoreReports.withoutCommitChecks(conf)
+        format.settings(conf)
       }
     )
   }

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.sql.Timestamp
-import java.util.UUID
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.InternalRow
@@ -58,18 +57,10 @@ class CommitChecksSuite extends TimedStreams {
       var came = Set.empty[Int]
       def readAll(batch: DataFrame): Unit = came ++= batch.collect().map(_.getInt(0))
       withSQLConf("spark.sql.streamJoin.stateFormat" -> format) {
-        batches(_.foreachBatch((batch: DataFrame, _: Long) => readAll(batch))) { query =>
-          assert(CommitChecks.ofRun(query.runId, spark))
+        batches(_.foreachBatch((batch: DataFrame, _: Long) => readAll(batch)))(_ =>
           assert(came == Set(1, 2))
-        }
+        )
       }
     }
-  }
-
-  test(
-    "commits are checked for foreachBatch and unknown queries, but not for other sinks"
-  ) {
-    batches(_.format("noop"))(query => assert(!CommitChecks.ofRun(query.runId, spark)))
-    assert(CommitChecks.ofRun(UUID.randomUUID, spark))
   }
 }
