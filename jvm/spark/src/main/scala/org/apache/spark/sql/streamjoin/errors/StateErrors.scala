@@ -8,23 +8,6 @@ import org.apache.spark.util.Utils
 /** Errors about state and checkpoints, and about requests to read them. */
 private[streamjoin] object StateErrors {
 
-  def bufferLimitExceeded(
-      partition: Int,
-      left: Long,
-      right: Long,
-      limit: Long
-  ): StreamJoinRuntimeException =
-    new StreamJoinRuntimeException(
-      "STREAM_JOIN.BUFFER_LIMIT_EXCEEDED",
-      Map(
-        "partition" -> partition.toString,
-        "rows" -> (left + right).toString,
-        "left" -> left.toString,
-        "right" -> right.toString,
-        "limit" -> limit.toString
-      )
-    )
-
   /**
    * @param held bytes that cannot be spilled, of all joins of the process
    * @param limit bytes above which rows are spilled
@@ -49,26 +32,7 @@ private[streamjoin] object StateErrors {
   def stateNotFound(location: String, what: String): StreamJoinAnalysisException =
     state("NOT_FOUND", "location" -> location, "what" -> what)
 
-  def otherStateReader(location: String, operator: Long): StreamJoinAnalysisException =
-    state("OTHER_READER", "location" -> location, "operator" -> operator.toString)
-
-  def invalidStateOption(
-      format: String,
-      option: String,
-      value: String,
-      expected: String
-  ): StreamJoinAnalysisException = state(
-    "INVALID_OPTION",
-    "format" -> format,
-    "option" -> option,
-    "value" -> value,
-    "expected" -> expected
-  )
-
-  def queryNotRunning(id: String): StreamJoinAnalysisException =
-    state("QUERY_NOT_RUNNING", "id" -> id)
-
-  private def state(subClass: String, parameters: (String, String)*) =
+  def state(subClass: String, parameters: (String, String)*): StreamJoinAnalysisException =
     new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
 
   /**

@@ -47,7 +47,14 @@ case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPla
       StreamJoinErrors.otherDialect(f.origin, name, "Flink SQL", ForeignWords.WindowInstead)
     else {
       val names = DescribedFunctions.names.map(_.toUpperCase(Locale.ROOT))
-      StreamJoinErrors.unknownFunction(f.origin, name, names, NearestWord.of(name, names))
+      val meant = NearestWord.of(name, names)
+      StreamJoinErrors.analysis(
+        "UNKNOWN_FUNCTION",
+        f.origin,
+        "name" -> name,
+        "known" -> names.mkString(", "),
+        "instead" -> meant.fold("one of these functions")(m => s"$m, which has a similar name")
+      )
     }
   }
 

@@ -56,5 +56,11 @@ private[pending] object PendingOptions {
   }
 
   private def invalid(option: String, value: String, expected: String) =
-    StateErrors.invalidStateOption(Format, option, value, expected)
+    StateErrors.state(
+      "INVALID_OPTION",
+      "format" -> Format,
+      "option" -> option,
+      "value" -> value,
+      "expected" -> expected
+    )
 }

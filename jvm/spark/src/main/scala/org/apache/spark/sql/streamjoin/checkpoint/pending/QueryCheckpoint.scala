@@ -15,7 +15,7 @@ object QueryCheckpoint {
 
   /** Checkpoint of a running query, by its ID. */
   private[pending] def of(session: SparkSession, id: String): String =
-    running(session, id).getOrElse(throw StateErrors.queryNotRunning(id))
+    running(session, id).getOrElse(throw StateErrors.state("QUERY_NOT_RUNNING", "id" -> id))
 
   private[pending] def running(session: SparkSession, id: String): Option[String] =
     session.streams.active.find(_.id.toString.equalsIgnoreCase(id)).map(of)

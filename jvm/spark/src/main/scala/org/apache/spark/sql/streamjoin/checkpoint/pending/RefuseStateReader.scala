@@ -21,7 +21,11 @@ private[streamjoin] final case class RefuseStateReader(session: SparkSession)
       val operator = r.options.getLong(StateSourceOptions.OPERATOR_ID, 0L)
       val stored = new StoredJoins(session.asInstanceOf[classic.SparkSession], location, None)
       if (stored.all.exists(_.operator == operator)) {
-        throw StateErrors.otherStateReader(location, operator)
+        throw StateErrors.state(
+          "OTHER_READER",
+          "location" -> location,
+          "operator" -> operator.toString
+        )
       }
     case _ =>
   }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal,
   UnaryExpression
 }
-import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -78,8 +78,24 @@ private[plan] final class KindWords(words: Map[String, String], column: String, 
     val text = Option(word).map(_.toString)
     text
       .flatMap(t => kinds.get(t.trim.toLowerCase(Locale.ROOT)))
-      .getOrElse(throw ChangelogErrors.unknownChangeType(column, text, words.keys.toSeq, instead))
+      .getOrElse(throw unknown(text))
   }
+
+  /**
+   * Shows a value in the message only if it has one character, such as Debezium's `t`. Otherwise it
+   * shows the length: a column that was named by mistake may contain anything.
+   *
+   * @param word the value; none for NULL
+   */
+  private def unknown(word: Option[String]) = StreamJoinErrors.runtime(
+    "UNKNOWN_CHANGE_TYPE",
+    "column" -> column,
+    "value" -> word.fold("NULL") { w =>
+      if (w.length == 1) s"'$w'" else s"a value of ${w.length} characters"
+    },
+    "known" -> words.keys.toSeq.sorted.mkString(", "),
+    "instead" -> instead
+  )
 }
 
 object ChangeKindOf {

@@ -132,15 +132,21 @@ object JoinOptions {
   val names: Seq[String] = entries.map(_.name)
 
   /** Refuses the options of a join, and suggests others. */
-  def refusal(reason: String, instead: String*)(origin: Origin): StreamJoinAnalysisException =
-    StreamJoinErrors.invalidOption(
+  def refusal(reason: String, instead: String*)(origin: Origin): StreamJoinAnalysisException = {
+    val suggested = if (instead.isEmpty) Seq("late") else instead
+    val examples = suggested.flatMap(name => entries.filter(_.name == name))
+    StreamJoinErrors.analysis(
+      "INVALID_OPTION",
       origin,
-      reason,
-      entries.map(e => s"${e.name} (${e.values})").mkString(", "),
-      (if (instead.isEmpty) Seq("late") else instead)
-        .flatMap(name => entries.filter(_.name == name))
-        .map(e => e.name -> e.example)
+      "reason" -> reason,
+      "options" -> entries.map(e => s"${e.name} (${e.values})").mkString(", "),
+      "sql" -> examples.map(e => s"${e.name} => ${e.example}").mkString(", "),
+      "keywords" -> examples.map {
+        case e if e.name == "match" => "how=\"asof\""
+        case e                      => s"${e.name}=${e.example.replace('\'', '"')}"
+      }.mkString(", ")
     )
+  }
 
   /**
    * The options of one hint or call. An option that is NULL counts as not set.

@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow,
   XXH64
 }
-import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.physical.consolidate.{CopiedColumns, RowKey}
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{DisplayNames, RowTimesReader}
@@ -178,9 +178,10 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     def kept(row: UnsafeRow): UnsafeRow = {
       val kept = written(toStored(row))
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
-        throw ChangelogErrors.nullKey(
-          spec.words.aliases.getOrElse(side, DisplayNames.none.inputs(side)),
-          own.key.columns.map(_.name)
+        throw StreamJoinErrors.runtime(
+          "NULL_KEY",
+          "input" -> spec.words.aliases.getOrElse(side, DisplayNames.none.inputs(side)),
+          "key" -> own.key.columns.map(_.name).mkString(", ")
         )
       }
       kept

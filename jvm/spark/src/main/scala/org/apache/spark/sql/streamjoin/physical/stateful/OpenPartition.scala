@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredNumbers, StoredState}
-import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.spark.StateStore
 
 import io.streamjoin.model.Side
@@ -45,7 +45,14 @@ private[physical] final class OpenPartition(
     base.save(numbers)
     val (left, right) = (rows.size(Side.Left), rows.size(Side.Right))
     if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
-      throw StateErrors.bufferLimitExceeded(partition, left, right, maxBufferedRows)
+      throw StreamJoinErrors.runtime(
+        "BUFFER_LIMIT_EXCEEDED",
+        "partition" -> partition.toString,
+        "rows" -> (left + right).toString,
+        "left" -> left.toString,
+        "right" -> right.toString,
+        "limit" -> maxBufferedRows.toString
+      )
     }
     val (kept, spilled) = (state.flush(), state.spilled())
     val updating = millisSince(started)

@@ -56,10 +56,11 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
       !e.deterministic && e.children.forall(_.deterministic)
     }).headOption
     val name = definition.collectFirst { case a: SubqueryAlias => a.alias }
-    StreamJoinErrors.sharedExpression(
+    StreamJoinErrors.analysis(
+      "SHARED_EXPRESSION",
       varying.fold(definition.origin)(_.origin),
-      name.fold("WITH")(n => ColumnNames.written(Seq(n))),
-      varying.fold("it")(ColumnNames.sql)
+      "name" -> name.fold("WITH")(n => ColumnNames.written(Seq(n))),
+      "expression" -> varying.fold("it")(ColumnNames.sql)
     )
   }
 

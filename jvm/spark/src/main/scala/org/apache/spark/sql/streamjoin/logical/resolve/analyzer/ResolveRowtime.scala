@@ -124,6 +124,8 @@ object ResolveRowtime extends Rule[LogicalPlan] {
     }
   }
 
-  private def refusal(u: UnresolvedAttribute, among: Seq[Attribute]) =
-    StreamJoinErrors.invalidRowtime(u.origin, u.name, among.map(ColumnNames.of))
+  private def refusal(u: UnresolvedAttribute, among: Seq[Attribute]) = {
+    val found = if (among.isEmpty) "none" else among.map(ColumnNames.of).mkString(", ")
+    StreamJoinErrors.analysis("INVALID_ROWTIME", u.origin, "name" -> u.name, "columns" -> found)
+  }
 }

@@ -147,7 +147,14 @@ private[resolve] object ChangelogRefusals {
     private def unsteady(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
       plan.expressions
         .find(NondeterministicColumns.is)
-        .map(ChangelogErrors.nondeterministicChange(join.origin, side.name, _))
+        .map(e =>
+          StreamJoinErrors.analysis(
+            "NONDETERMINISTIC_CHANGE",
+            join.origin,
+            "side" -> side.name,
+            "expression" -> ColumnNames.sql(e)
+          )
+        )
 
     /** The error of an operator that emits a row again after a change, or that emits late rows. */
     private def comesAgain(

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
@@ -33,7 +33,14 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     input.output.find { a =>
       a.name.toLowerCase(Locale.ROOT) == ChangelogMarks.ChangeType &&
       !declared.exists(_.exprId == a.exprId)
-    }.map(a => Refusal(ChangelogErrors.undeclaredChangelog(join.origin, side.name, a.name)))
+    }.map(a =>
+      Refusal(StreamJoinErrors.analysis(
+        "UNDECLARED_CHANGELOG",
+        join.origin,
+        "side" -> side.name,
+        "column" -> a.name
+      ))
+    )
   }
 
   /** The refusal of an event-time join above a changelog, declared or not. */

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, LateRows}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
@@ -47,10 +48,11 @@ private[streamjoin] object LateColumn extends PredicateHelper {
 
   private def refuseTaken(plan: LogicalPlan, columns: Seq[NamedExpression]): Unit =
     columns.find(c => SQLConf.get.resolver(c.name, Name)).foreach { c =>
-      throw StreamJoinErrors.lateColumnExists(
+      throw StreamJoinErrors.analysis(
+        "LATE_COLUMN_EXISTS",
         plan.origin,
-        c.toAttribute,
-        columns.map(_.toAttribute)
+        "column" -> ColumnNames.of(c.toAttribute),
+        "columns" -> columns.map(n => ColumnNames.of(n.toAttribute)).mkString(", ")
       )
     }
 }

@@ -48,11 +48,12 @@ private[streamjoin] object OrderImposer {
       .of(attribute.dataType)
       .filterNot(_ => TimeUnit.isWindow(attribute.dataType))
       .getOrElse(
-        throw StreamJoinErrors.unsupportedTimeType(
+        throw StreamJoinErrors.analysis(
+          "UNSUPPORTED_TIME_TYPE",
           origin,
-          attribute.name,
-          attribute.dataType,
-          TimeOfColumn.made(attribute)
+          "column" -> attribute.name,
+          "type" -> attribute.dataType.sql,
+          "instead" -> TimeOfColumn.made(attribute)
         )
       )
     val units = new Distances("lag", attribute, origin).inUnits(lag)
@@ -129,12 +130,13 @@ private[streamjoin] object OrderImposer {
   ): Attribute = {
     val name = ColumnNames.written(column)
     def refused(reason: String, instead: String) =
-      StreamJoinErrors.invalidColumn(
+      StreamJoinErrors.analysis(
+        "INVALID_COLUMN",
         origin,
-        name,
-        reason,
-        child.output.map(ColumnNames.of),
-        instead
+        "column" -> name,
+        "reason" -> reason,
+        "columns" -> child.output.map(ColumnNames.of).mkString(", "),
+        "instead" -> instead
       )
     child.resolve(column, resolver) match {
       case Some(a: Attribute) => a

@@ -5,6 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
 
@@ -22,11 +23,12 @@ private[streamjoin] object CheckOutputMode extends (LogicalPlan => Unit) {
       w.inputQuery.foreach {
         case j: JoinNode if j.kind.byEventTime =>
           for ((side, input) <- Side.both.zip(j.children) if input.exists(isRevised))
-            throw StreamJoinErrors.unsupportedOutputMode(
+            throw StreamJoinErrors.analysis(
+              "UNSUPPORTED_OUTPUT_MODE",
               j.origin,
-              side.name,
-              input.output,
-              w.outputMode.toString.toLowerCase(Locale.ROOT)
+              "side" -> side.name,
+              "columns" -> input.output.map(ColumnNames.of).mkString(", "),
+              "mode" -> w.outputMode.toString.toLowerCase(Locale.ROOT)
             )
         case _ =>
       }

@@ -17,10 +17,13 @@ private[streamjoin] object CheckSecondWatermark extends (LogicalPlan => Unit) {
   override def apply(plan: LogicalPlan): Unit =
     if (SQLConf.get.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)) plan.foreach {
       case w: EventTimeWatermark if w.child.isStreaming && hasOrder(w.child) =>
-        throw StreamJoinErrors.secondWatermark(
+        val ordered = Rowtime.columns(w.child).map(ColumnNames.of)
+        throw StreamJoinErrors.analysis(
+          "SECOND_WATERMARK",
           w.origin,
-          w.eventTime.name,
-          Rowtime.columns(w.child).map(ColumnNames.of)
+          "column" -> w.eventTime.name,
+          "columns" ->
+            (if (ordered.isEmpty) "none that is selected here" else ordered.mkString(", "))
         )
       case _ =>
     }

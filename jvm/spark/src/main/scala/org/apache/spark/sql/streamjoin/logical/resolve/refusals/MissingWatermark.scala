@@ -40,7 +40,13 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
         s"None of these columns can have a suitable watermark. Select a column of type $wanted " +
           "up to this join, and impose an order on it"
       )
-    StreamJoinErrors.missingWatermark(origin, side.name, input.output.map(ColumnNames.of), instead)
+    StreamJoinErrors.analysis(
+      "MISSING_WATERMARK",
+      origin,
+      "side" -> side.name,
+      "columns" -> input.output.map(ColumnNames.of).mkString(", "),
+      "instead" -> instead
+    )
   }
 
   private def order(input: LogicalPlan, side: Side, column: Attribute): String = {

@@ -23,11 +23,13 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
           e <- p.expressions
           wrong <- mismatches(written(e))
           instead <- advice(wrong)
-        } throw StreamJoinErrors.timeTypeMismatch(
+        } throw StreamJoinErrors.analysis(
+          "TIME_TYPE_MISMATCH",
           wrong.origin,
-          wrong,
-          (plain(wrong.left).dataType, plain(wrong.right).dataType),
-          instead
+          "expression" -> ColumnNames.sql(wrong),
+          "left" -> plain(wrong.left).dataType.sql,
+          "right" -> plain(wrong.right).dataType.sql,
+          "instead" -> instead
         )
       }
     }

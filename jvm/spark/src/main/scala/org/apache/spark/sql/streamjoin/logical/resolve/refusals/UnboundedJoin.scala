@@ -32,31 +32,34 @@ private[streamjoin] object UnboundedJoin {
     val calendar = because(RejectedBound.CalendarInterval).map(c =>
       StreamJoinErrors.calendarInterval(join.origin, ColumnNames.sql(c), Distances.Unbounded)
     )
-    def disjunctive = because(RejectedBound.InsideOr).map(
-      StreamJoinErrors.disjunctiveBound(
+    def disjunctive = because(RejectedBound.InsideOr).map(c =>
+      StreamJoinErrors.analysis(
+        "DISJUNCTIVE_BOUND",
         join.origin,
-        side,
-        _,
-        instead("Add a bound that holds in each branch")
+        "side" -> side,
+        "expression" -> ColumnNames.sql(c),
+        "instead" -> instead("Add a bound that holds in each branch")
       )
     )
     def varying = rejected.headOption.map(r =>
-      StreamJoinErrors.nonConstantBound(
+      StreamJoinErrors.analysis(
+        "NON_CONSTANT_BOUND",
         join.origin,
-        side,
-        r.conjunct,
-        r.text,
-        instead("Add a bound with a constant distance")
+        "side" -> side,
+        "expression" -> ColumnNames.sql(r.conjunct),
+        "reason" -> r.text,
+        "instead" -> instead("Add a bound with a constant distance")
       )
     )
     calendar.orElse(disjunctive).orElse(varying).getOrElse(
-      StreamJoinErrors.unboundedState(
+      StreamJoinErrors.analysis(
+        "UNBOUNDED_STATE",
         join.origin,
-        side,
-        join.condition,
-        join.timesOf(Side.Left).map(ColumnNames.of),
-        join.timesOf(Side.Right).map(ColumnNames.of),
-        instead(
+        "side" -> side,
+        "condition" -> ColumnNames.sql(join.condition),
+        "leftTimes" -> join.timesOf(Side.Left).map(ColumnNames.of).mkString(", "),
+        "rightTimes" -> join.timesOf(Side.Right).map(ColumnNames.of).mkString(", "),
+        "instead" -> instead(
           s"Add the missing ${if (sides.length > 1) "inequalities" else "inequality"} to the " +
             "condition of the join",
           ". Or limit how long the join buffers rows, with streamJoin(..., retention=...) or " +

@@ -135,19 +135,27 @@ private[streamjoin] final class Distances(
   }
 
   def refusal(value: String, reason: String, expected: String): StreamJoinAnalysisException =
-    StreamJoinErrors.invalidLag(
+    StreamJoinErrors.analysis(
+      "INVALID_LAG",
       origin,
-      parameter,
-      value,
-      column.name,
-      column.dataType,
-      reason,
-      expected
+      "parameter" -> parameter,
+      "value" -> value,
+      "column" -> column.name,
+      "type" -> column.dataType.sql,
+      "reason" -> reason,
+      "expected" -> expected
     )
 
   private def notNegative(amount: Long, distance: Distance): Long =
     if (amount >= 0) amount
-    else throw StreamJoinErrors.negativeLag(origin, parameter, distance.text, column.name)
+    else
+      throw StreamJoinErrors.analysis(
+        "NEGATIVE_LAG",
+        origin,
+        "parameter" -> parameter,
+        "value" -> distance.text,
+        "column" -> column.name
+      )
 
   private def interval = s"an interval such as $example"
 }
