@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import update_wrapper
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 
 from streamjoin import _arguments, _changelog, _connect, _words
 from streamjoin._jvm import python_api
-
-if TYPE_CHECKING:
-    from pyspark.sql.classic.column import Column as ClassicColumn
-    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+from streamjoin._operation import java, java_column, operation
 
 
 def impose_order(
@@ -101,11 +98,8 @@ def impose_order(
     limit = _arguments.duration("max_ahead", max_ahead)
     fate = _words.ahead(ahead)
     _arguments.needs_limit(fate, limit)
-    options = _given(lag=behind, idle_timeout=idle, max_ahead=limit, ahead=fate)
-    if _connect.is_connect(source):
-        return _connect.impose_order(source, name, options)
-    api = python_api(source.sparkSession)
-    return DataFrame(api.imposeOrder(_jdf(source), name, options), source.sparkSession)
+    options = _given(idle_timeout=idle, max_ahead=limit, ahead=fate)
+    return operation(source, "impose_order", name, behind, options=options.items())
 
 
 def stream_join(
@@ -275,17 +269,13 @@ def stream_join(
         result = _connect.stream_join(source, other, condition, kind, options)
     else:
         api = python_api(source.sparkSession)
-        asked = cast("ClassicColumn", condition)._jc if isinstance(condition, Column) else condition
-        joined = api.streamJoin(_jdf(source), _jdf(other), asked, kind, options)
+        asked = java_column(condition) if isinstance(condition, Column) else condition
+        joined = api.streamJoin(java(source), java(other), asked, kind, options)
         result = DataFrame(joined, source.sparkSession)
     return result.orderBy(*order) if order else result
 
 
-def _jdf(df: DataFrame) -> object:
-    return cast("ClassicDataFrame", df)._jdf
-
-
-def _given(**options: str | int | None) -> dict[str, str | int]:
+def _given(**options: str | None) -> dict[str, str]:
     return {name: value for name, value in options.items() if value is not None}
 
 

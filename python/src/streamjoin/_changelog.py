@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
 
 from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from streamjoin import _arguments, _connect, _words
-from streamjoin._jvm import python_api
-
-if TYPE_CHECKING:
-    from pyspark.sql.classic.column import Column as ClassicColumn
-    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+from streamjoin._operation import operation
 
 Ttl = str | timedelta | Mapping[str, str | timedelta] | None
 
@@ -87,13 +82,9 @@ def from_changelog(
         isinstance(w, str) for pair in words.items() for w in pair
     ):
         raise _arguments.wrong_type("op_mapping", "mapping of str to str or None", op_mapping)
-    if _connect.is_connect(source):
-        mapped = [("op_mapping", f"{word}={kind}") for word, kind in words.items()]
-        options = [*_options(key=keys, op=[column], sequence_by=[sequence]), *mapped]
-        return _connect.changes(source, "from_changelog", options)
-    api = python_api(source.sparkSession)
-    declared = api.fromChangelog(_jdf(source), keys, column, dict(words), sequence)
-    return DataFrame(declared, source.sparkSession)
+    mapped = [f"{word}={kind}" for word, kind in words.items()]
+    options = _options(key=keys, op=[column], sequence_by=[sequence], op_mapping=mapped)
+    return operation(source, "from_changelog", options=options)
 
 
 def from_upserts(
@@ -149,19 +140,13 @@ def from_upserts(
     if not keys:
         raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
     sequence = _arguments.string("sequence_by", sequence_by)
-    on_connect = _connect.is_connect(source)
-    expr = _connect.condition if on_connect else F.expr
+    expr = _connect.condition if _connect.is_connect(source) else F.expr
     condition = expr(deletes) if isinstance(deletes, str) else deletes
     if condition is not None and not isinstance(condition, Column):
         raise _arguments.wrong_type("deletes", "Column, str or None", deletes)
-    if on_connect:
-        options = _options(key=keys, sequence_by=[sequence])
-        more = [] if condition is None else [condition]
-        return _connect.changes(source, "from_upserts", options, *more)
-    api = python_api(source.sparkSession)
-    jc = None if condition is None else cast("ClassicColumn", condition)._jc
-    declared = api.fromUpserts(_jdf(source), keys, sequence, jc)
-    return DataFrame(declared, source.sparkSession)
+    conditions = [] if condition is None else [condition]
+    options = _options(key=keys, sequence_by=[sequence])
+    return operation(source, "from_upserts", *conditions, options=options)
 
 
 def from_debezium(
@@ -223,12 +208,8 @@ def from_debezium(
         raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
     column = _arguments.string("value", value)
     sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
-    if _connect.is_connect(source):
-        options = _options(key=keys, value=[column], sequence_by=[sequence])
-        return _connect.changes(source, "from_debezium", options)
-    api = python_api(source.sparkSession)
-    declared = api.fromDebezium(_jdf(source), keys, column, sequence)
-    return DataFrame(declared, source.sparkSession)
+    options = _options(key=keys, value=[column], sequence_by=[sequence])
+    return operation(source, "from_debezium", options=options)
 
 
 def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFrame:
@@ -272,10 +253,7 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
     """
     source = _arguments.dataframe("df", df)
     keys = _names("key", key)
-    if _connect.is_connect(source):
-        return _connect.changes(source, "to_upserts", _options(key=keys))
-    api = python_api(source.sparkSession)
-    return DataFrame(api.toUpserts(_jdf(source), keys), source.sparkSession)
+    return operation(source, "to_upserts", options=_options(key=keys))
 
 
 def state_ttl(value: object) -> str | None:
@@ -290,12 +268,10 @@ def state_ttl(value: object) -> str | None:
     return ", ".join(given) or None
 
 
-def _jdf(df: DataFrame) -> object:
-    return cast("ClassicDataFrame", df)._jdf
-
-
 def _options(**columns: Sequence[str | None]) -> list[tuple[str, str]]:
-    return [(name, value) for name, values in columns.items() for value in values if value]
+    return [
+        (name, value) for name, values in columns.items() for value in values if value is not None
+    ]
 
 
 def _names(name: str, value: object) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -23,11 +24,15 @@ def is_connect(thing: object) -> bool:
     return any(c.__module__.startswith("pyspark.sql.connect.") for c in type(thing).__mro__)
 
 
-def impose_order(df: DataFrame, column: str, options: dict[str, str | int]) -> DataFrame:
+def hint(
+    df: DataFrame,
+    name: str,
+    *arguments: Any,
+    options: Iterable[tuple[str, str]],
+) -> DataFrame:
+    """Add a hint; a server without the jar would ignore it, so the server is checked first."""
     check(df.sparkSession)
-    lag = options["lag"]
-    more = {name: value for name, value in options.items() if name != "lag"}
-    return df.hint("impose_order", column, lag, *_written(more))
+    return df.hint(name, *arguments, *(f"{option}={value}" for option, value in options))
 
 
 def stream_join(
@@ -35,27 +40,15 @@ def stream_join(
     right: DataFrame,
     on: Column | str | list[str],
     how: str,
-    options: dict[str, str | int],
+    options: dict[str, str],
 ) -> DataFrame:
-    check(left.sparkSession)
-    if isinstance(on, str):
-        on = condition(on)
-    return left.hint("stream_join", *_written(options)).join(right, on, how)
-
-
-def changes(df: DataFrame, function: str, options: list[tuple[str, str]], *more: Any) -> DataFrame:
-    """Declare or consolidate changes with the hint that has the name of the function."""
-    check(df.sparkSession)
-    return df.hint(function, *(f"{name}={value}" for name, value in options), *more)
+    asked = hint(left, "stream_join", options=options.items())
+    return asked.join(right, condition(on) if isinstance(on, str) else on, how)
 
 
 def condition(text: str) -> Column:
     column: Column = sys.modules["pyspark.sql.connect.functions"].expr(text)
     return column
-
-
-def _written(options: dict[str, str | int]) -> list[str]:
-    return [f"{name}={value}" for name, value in options.items()]
 
 
 def check(session: SparkSession) -> None:

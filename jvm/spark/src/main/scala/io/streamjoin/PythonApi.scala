@@ -5,7 +5,7 @@ import java.util.{List => JList, Map => JMap}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.streamjoin.Version
-import org.apache.spark.sql.streamjoin.api.{ChangelogOperations, DataFrameOperations}
+import org.apache.spark.sql.streamjoin.api.DataFrameOperations
 import org.apache.spark.sql.streamjoin.checkpoint.pending.QueryCheckpoint
 import org.apache.spark.sql.streamjoin.rescale.Rescale
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
@@ -27,15 +27,26 @@ object PythonApi {
     Version.problem(session.version).orElse(DataFrameOperations.check(session)).orNull
 
   /**
-   * Imposes an order on a column, with the options of `IMPOSE_ORDER` by name.
+   * Imposes an order, declares changes, or consolidates them: the operation that a hint of this name
+   * has in Spark Connect.
    *
-   * @param column a top-level column with times or integers (TINYINT to BIGINT)
-   * @param options `lag`, which is required (an interval as text, or an integer in the unit of a
-   *   numeric column); `idle_timeout` and `max_ahead` (intervals; none by default); `ahead`
-   *   (`reject`, the default, or `keep`)
+   * @param name `impose_order`, `from_changelog`, `from_upserts`, `from_debezium` or `to_upserts`
+   * @param arguments arguments without a name: the column and the lag of an order, or the condition
+   *   of deletes
+   * @param options pairs of a name and a value. A name may occur several times
    */
-  def imposeOrder(df: DataFrame, column: String, options: JMap[String, Any]): DataFrame =
-    DataFrameOperations.imposeOrder(df, column, options.asScala.toSeq)
+  def operation(
+      df: DataFrame,
+      name: String,
+      arguments: JList[Any],
+      options: JList[JList[String]]
+  ): DataFrame =
+    DataFrameOperations.operation(
+      df,
+      name,
+      arguments.asScala.toSeq,
+      options.asScala.toSeq.map(option => option.get(0) -> option.get(1))
+    )
 
   /**
    * Joins two DataFrames with options by name.
@@ -54,63 +65,6 @@ object PythonApi {
       options: JMap[String, Any]
   ): DataFrame =
     DataFrameOperations.streamJoin(left, options.asScala.toSeq)(joined(_, right, on, how))
-
-  /**
-   * Declares rows with a change kind as a changelog.
-   *
-   * @param key the unique key. If empty, all columns identify a row, and equal rows are counted
-   * @param op the column with the change kinds
-   * @param mapping the kind of each word in that column; if empty, the words of Spark, Flink and
-   *   Iceberg
-   * @param sequenceBy the column that orders the changes of a key; if null, `_commit_version`, if
-   *   there is one
-   */
-  def fromChangelog(
-      df: DataFrame,
-      key: JList[String],
-      op: String,
-      mapping: JMap[String, String],
-      sequenceBy: String
-  ): DataFrame =
-    ChangelogOperations.fromChangelog(
-      df,
-      key.asScala.toSeq,
-      op,
-      mapping.asScala.toMap,
-      Option(sequenceBy)
-    )
-
-  /**
-   * Declares rows as a changelog in which each row is the latest image of its key.
-   *
-   * @param deletes the condition of rows that delete their key; null if there are none
-   */
-  def fromUpserts(
-      df: DataFrame,
-      key: JList[String],
-      sequenceBy: String,
-      deletes: Column
-  ): DataFrame =
-    ChangelogOperations.fromUpserts(df, key.asScala.toSeq, sequenceBy, Option(deletes))
-
-  /**
-   * Declares Debezium's messages as a changelog.
-   *
-   * @param key columns of the row that identify it
-   * @param value the column with the messages
-   * @param sequenceBy a path in the message, or a column beside it; if null, `offset`
-   */
-  def fromDebezium(
-      df: DataFrame,
-      key: JList[String],
-      value: String,
-      sequenceBy: String
-  ): DataFrame =
-    ChangelogOperations.fromDebezium(df, key.asScala.toSeq, value, Option(sequenceBy))
-
-  /** Emits one row for each key and batch. An empty key means the known key of the changelog. */
-  def toUpserts(df: DataFrame, key: JList[String]): DataFrame =
-    ChangelogOperations.toUpserts(df, key.asScala.toSeq)
 
   private def joined(left: DataFrame, right: DataFrame, on: Any, how: String): DataFrame =
     on match {

@@ -30,7 +30,7 @@ trait AnalysisSession extends AnyFunSuite with BeforeAndAfterAll {
     session.readStream.format("rate").load().selectExpr(columns: _*)
 
   protected def ordered(df: DataFrame, column: String, lag: String = "1 minute"): DataFrame =
-    PythonApi.imposeOrder(df, column, java.util.Map.of("lag", lag))
+    PythonCalls.imposeOrder(df, column, java.util.Map.of("lag", lag))
 
   protected def joined(
       left: DataFrame,

@@ -1,42 +1,39 @@
 package org.apache.spark.sql.streamjoin.api
 
-import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.Literal
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.{classic, Column, DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.{Literal, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.streamjoin.errors.AliasErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  JoinOptions,
-  OptionValue,
-  StreamJoinHint,
-  UnresolvedImposeOrder
-}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, OptionValue, StreamJoinHint}
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.FinishedJoin
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
+import org.apache.spark.sql.streamjoin.sql.ResolveStreamHints
 
 /** Operations on DataFrames that require access to Spark's plans. Callers use `io.streamjoin`. */
 object DataFrameOperations {
 
   /**
-   * Imposes an order on a column.
+   * Does what the hint of this name does, also if a setting disables Spark's hints.
    *
-   * @param column name of the column, as in SQL
-   * @param options the lag and further options, by the names of the arguments of `IMPOSE_ORDER`
+   * @param arguments arguments without a name, each a value or a condition on the columns of `df`
+   * @param options options by name. A name may occur several times
    */
-  def imposeOrder(df: DataFrame, column: String, options: Seq[(String, Any)]): DataFrame = {
-    val value = options.map { case (name, value) => name -> Literal(value) }.toMap
-    on(df)(
-      UnresolvedImposeOrder(
-        UnresolvedAttribute.parseAttributeName(column),
-        value("lag"),
-        value.get("idle_timeout"),
-        value.get("max_ahead"),
-        value.get("ahead"),
-        _
-      )
-    )
+  def operation(
+      df: DataFrame,
+      name: String,
+      arguments: Seq[Any],
+      options: Seq[(String, String)]
+  ): DataFrame = {
+    val values = arguments.map {
+      // resolves the condition as a filter on the input
+      case condition: Column => planOf(df.filter(condition)).expressions.head
+      case value             => Literal(value)
+    }
+    val named = options.map { case (option, value) =>
+      NamedArgumentExpression(option, Literal(value))
+    }
+    on(df)(plan => ResolveStreamHints(UnresolvedHint(name, values ++ named, plan)))
   }
 
   /**
@@ -64,9 +61,10 @@ object DataFrameOperations {
   }
 
   private def on(df: DataFrame)(change: LogicalPlan => LogicalPlan): DataFrame = {
-    val dataset = df.asInstanceOf[classic.DataFrame]
-    val changed = change(dataset.logicalPlan)
-    if (changed.fastEquals(dataset.logicalPlan)) df
-    else classic.Dataset.ofRows(dataset.sparkSession, changed)
+    val changed = change(planOf(df))
+    if (changed.fastEquals(planOf(df))) df
+    else classic.Dataset.ofRows(df.asInstanceOf[classic.DataFrame].sparkSession, changed)
   }
+
+  private def planOf(df: DataFrame): LogicalPlan = df.asInstanceOf[classic.DataFrame].logicalPlan
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.{classic, DataFrame}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FormattedMode, LocalTableScanExec, SimpleMode, SparkPlan}
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AsOfJoin,
   ChangelogJoin,
@@ -68,7 +68,7 @@ class ExplainedNodesSuite extends AnalysisSession {
     lines.head
   }
 
-  private def changes(alias: String): DataFrame = PythonApi.fromUpserts(
+  private def changes(alias: String): DataFrame = PythonCalls.fromUpserts(
     stream("value AS id", "value AS seq"),
     java.util.List.of("id"),
     "seq",
@@ -110,7 +110,7 @@ class ExplainedNodesSuite extends AnalysisSession {
   }
 
   test("a join shows one-directional bounds by columns of a row separately") {
-    def numbered(column: String, columns: String*) = PythonApi.imposeOrder(
+    def numbered(column: String, columns: String*) = PythonCalls.imposeOrder(
       stream("value AS id" +: columns: _*),
       column,
       java.util.Map.of("lag", Long.box(5L))
@@ -236,7 +236,7 @@ class ExplainedNodesSuite extends AnalysisSession {
   }
 
   test("explain shows no UUID and no Long.MaxValue") {
-    val ahead = PythonApi.imposeOrder(
+    val ahead = PythonCalls.imposeOrder(
       stream("value", "timestamp"),
       "timestamp",
       java.util.Map.of("lag", "1 minute", "max_ahead", "1 hour")

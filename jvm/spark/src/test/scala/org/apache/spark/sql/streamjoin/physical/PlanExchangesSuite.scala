@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.streamjoin.PythonCalls
 import org.apache.spark.sql.streamjoin.StreamJoinConf.StreamExchange
 
 import io.streamjoin.PythonApi
@@ -74,7 +75,10 @@ class PlanExchangesSuite extends PlannedChanges {
     val joined = together(changes("id"), changes("id"), "a.id = b.id", "left")
     val consolidated = joined.selectExpr("a.k", "b.k AS other", "_change_type")
     assert(sorts(consolidated) == Seq.fill(3)(Sorted))
-    assert(sorts(PythonApi.toUpserts(consolidated, java.util.List.of("k"))) == Seq.fill(3)(Sorted))
+    assert(sorts(PythonCalls.toUpserts(
+      consolidated,
+      java.util.List.of("k")
+    )) == Seq.fill(3)(Sorted))
   }
 
   test("append-only inputs are not sorted") {

@@ -4,14 +4,14 @@ import scala.util.matching.Regex
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.SimpleMode
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 
 import io.streamjoin.PythonApi
 
 /** Changelog joins and the nodes of their physical plans. */
 private[physical] trait PlannedChanges extends AnalysisSession {
 
-  protected def changes(key: String*): DataFrame = PythonApi.fromChangelog(
+  protected def changes(key: String*): DataFrame = PythonCalls.fromChangelog(
     stream("value AS id", "value % 3 AS k", "'insert' AS op"),
     java.util.List.of(key: _*),
     "op",

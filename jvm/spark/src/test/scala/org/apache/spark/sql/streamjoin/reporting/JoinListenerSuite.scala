@@ -11,6 +11,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.StaticSQLConf
 import org.apache.spark.sql.streaming.{StreamTest, StreamingQuery}
+import org.apache.spark.sql.streamjoin.PythonCalls
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
@@ -30,7 +31,7 @@ class JoinListenerSuite extends StreamTest {
   private def at(minutes: Int): Timestamp = Timestamp.from(start.plusSeconds(60L * minutes))
 
   private def ordered(rows: Rows, time: String, alias: String): DataFrame =
-    PythonApi.imposeOrder(
+    PythonCalls.imposeOrder(
       rows.toDF().toDF("id", time),
       time,
       java.util.Map.of("lag", "1 minute")

@@ -1,10 +1,8 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.ToUpserts
-
-import io.streamjoin.PythonApi
 
 /** [[PushFilters]] above `toUpserts`. */
 class PushFilterThroughUpsertsSuite extends AnalysisSession {
@@ -27,7 +25,7 @@ class PushFilterThroughUpsertsSuite extends AnalysisSession {
       case Project(_, child) => conditions(child)
       case _                 => Nil
     }
-    val upserts = PythonApi.toUpserts(session.sql(changes), java.util.List.of("id"))
+    val upserts = PythonCalls.toUpserts(session.sql(changes), java.util.List.of("id"))
     val pushed = PushFilters(planOf(upserts.where(condition)))
     val below = pushed.collectFirst { case u: ToUpserts => conditions(u.child) }.get
     (below, conditions(pushed))

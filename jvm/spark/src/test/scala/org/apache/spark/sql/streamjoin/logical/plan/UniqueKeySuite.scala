@@ -2,9 +2,8 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.execution.FormattedMode
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 
-import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
 /** The key that a join above infers for the result of a changelog join. */
@@ -20,7 +19,7 @@ class UniqueKeySuite extends AnalysisSession {
   }
 
   private def changelog(rows: DataFrame, key: String*): DataFrame =
-    PythonApi.fromChangelog(rows, java.util.List.of(key: _*), "op", java.util.Map.of(), null)
+    PythonCalls.fromChangelog(rows, java.util.List.of(key: _*), "op", java.util.Map.of(), null)
 
   private def above(text: String): ChangelogJoin =
     planOf(session.sql(text)).collectFirst { case j: ChangelogJoin => j }.get
@@ -96,7 +95,7 @@ class UniqueKeySuite extends AnalysisSession {
 
   test("toUpserts without a key infers it from the join, or is refused") {
     def upserts(text: String) =
-      planOf(PythonApi.toUpserts(session.sql(text), java.util.List.of())).collectFirst {
+      planOf(PythonCalls.toUpserts(session.sql(text), java.util.List.of())).collectFirst {
         case u: ToUpserts => u.key.map(_.name)
       }.get
     assert(upserts(paired("LEFT", "a.k = b.id", "a.id AS number, b.k")) == Seq("number"))

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.streamjoin.PythonCalls
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 import io.streamjoin.PythonApi
@@ -47,7 +48,7 @@ class AppendOnlySuite extends PlannedChangelogs {
       other <- Seq(
         changes(),
         changes("k"),
-        PythonApi.fromUpserts(rows, java.util.List.of("k"), "id", null)
+        PythonCalls.fromUpserts(rows, java.util.List.of("k"), "id", null)
       )
     )
       assert(areAppendOnly(join(rows, other)) == Seq(false))

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.streaming.runtime.{
 }
 import org.apache.spark.sql.internal.StaticSQLConf
 import org.apache.spark.sql.streaming.StreamTest
+import org.apache.spark.sql.streamjoin.PythonCalls
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
@@ -22,7 +23,7 @@ class ChainedChangesSuite extends StreamTest {
 
   private type Changes = MemoryStream[(Int, Int, Int, String)]
 
-  private def input(changes: Changes, alias: String): DataFrame = PythonApi.fromChangelog(
+  private def input(changes: Changes, alias: String): DataFrame = PythonCalls.fromChangelog(
     changes.toDF().toDF("id", "other", "seq", "op"),
     java.util.List.of("id"),
     "op",

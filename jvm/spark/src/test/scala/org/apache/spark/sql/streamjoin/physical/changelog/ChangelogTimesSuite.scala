@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.streamjoin.PythonCalls
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
@@ -16,7 +17,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     stream("value AS id", "value % 3 AS k", "timestamp AS t", "'insert' AS op", "value AS seq")
 
   private def changes(df: DataFrame, key: String*): DataFrame =
-    PythonApi.fromChangelog(df, java.util.List.of(key: _*), "op", noWords, null)
+    PythonCalls.fromChangelog(df, java.util.List.of(key: _*), "op", noWords, null)
 
   /** A watermark above the changelog declaration, one below it, and Spark's. */
   private def declared(key: String*): Seq[DataFrame] = Seq(
@@ -83,7 +84,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     "normalization below a projection evicts rows and uses the sequence"
   ) {
     val sequenced =
-      PythonApi.fromChangelog(source, java.util.List.of("id"), "op", noWords, "seq")
+      PythonCalls.fromChangelog(source, java.util.List.of("id"), "op", noWords, "seq")
     val left = ordered(chosen(sequenced), "t")
     assert(left.columns.toSeq == Seq("id", "k", "t", "_change_type"))
     val all = joins(join(left, declared().head, Hour))

@@ -6,6 +6,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.StaticSQLConf
 import org.apache.spark.sql.streaming.StreamTest
+import org.apache.spark.sql.streamjoin.PythonCalls
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
@@ -22,7 +23,7 @@ class CodeOfABatchSuite extends StreamTest {
 
   private type Changes = MemoryStream[(Int, String, Int, String)]
 
-  private def input(changes: Changes): DataFrame = PythonApi.fromChangelog(
+  private def input(changes: Changes): DataFrame = PythonCalls.fromChangelog(
     changes.toDF().toDF("id", "name", "seq", "op"),
     java.util.List.of("id"),
     "op",

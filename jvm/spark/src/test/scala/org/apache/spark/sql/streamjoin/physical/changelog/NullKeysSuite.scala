@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
+import org.apache.spark.sql.streamjoin.PythonCalls
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, KeyHash}
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.types.LongType
@@ -17,7 +18,7 @@ import io.streamjoin.PythonApi
 /** Join keys that are NULL, whose hash equals that of some number. */
 class NullKeysSuite extends PlannedChangelogs {
 
-  private def input(name: String): DataFrame = PythonApi.fromChangelog(
+  private def input(name: String): DataFrame = PythonCalls.fromChangelog(
     stream(
       "IF(value > 5, value, NULL) AS n",
       "CAST(value AS STRING) AS s",

@@ -2,9 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.FormattedMode
-import org.apache.spark.sql.streamjoin.AnalysisSession
-
-import io.streamjoin.PythonApi
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 
 /** Where and by which columns the output of a query is consolidated above its joins. */
 class PlanConsolidateSuite extends AnalysisSession {
@@ -13,12 +11,12 @@ class PlanConsolidateSuite extends AnalysisSession {
     super.beforeAll()
     val rows = stream("value AS id", "value % 3 AS cust", "value % 5 AS amount", "value AS seq")
     val names = stream("value AS id", "CAST(value AS STRING) AS name", "value AS seq")
-    def keyed(df: DataFrame) = PythonApi.fromUpserts(df, java.util.List.of("id"), "seq", null)
+    def keyed(df: DataFrame) = PythonCalls.fromUpserts(df, java.util.List.of("id"), "seq", null)
     keyed(rows).createOrReplaceTempView("orders")
     keyed(names).createOrReplaceTempView("customers")
     rows.createOrReplaceTempView("appended")
     val changes = stream("value AS id", "map(value, 1) AS tags", "'insert' AS _change_type")
-    PythonApi.fromChangelog(
+    PythonCalls.fromChangelog(
       changes,
       java.util.List.of(),
       "_change_type",
@@ -203,7 +201,7 @@ class PlanConsolidateSuite extends AnalysisSession {
   }
 
   test("does not consolidate below upserts and aggregates, nor append-only results") {
-    def upserts(df: DataFrame) = PythonApi.toUpserts(df, java.util.List.of("id"))
+    def upserts(df: DataFrame) = PythonCalls.toUpserts(df, java.util.List.of("id"))
     assert(Node.findFirstIn(explained(upserts(session.sql(left("o.id, c.name"))))).isEmpty)
     val sign = "IF(_change_type IN ('insert', 'update_postimage'), 1, -1)"
     assert(

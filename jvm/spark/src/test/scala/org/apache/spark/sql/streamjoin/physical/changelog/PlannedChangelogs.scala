@@ -3,10 +3,8 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.LocalTableScanExec
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
-
-import io.streamjoin.PythonApi
 
 /** Physical plans of changelog joins over inputs without rows. */
 trait PlannedChangelogs extends AnalysisSession {
@@ -17,7 +15,7 @@ trait PlannedChangelogs extends AnalysisSession {
 
   /** A changelog with the columns `id, k, t`. */
   protected def changes(key: Seq[String], sequence: Option[String]): DataFrame =
-    PythonApi.fromChangelog(
+    PythonCalls.fromChangelog(
       stream(
         "value AS id",
         "value % 3 AS k",

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.streamjoin.PythonCalls
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.consolidate.PackUpdatesExec
 
@@ -10,7 +11,7 @@ import io.streamjoin.PythonApi
 /** Which inputs of a join pack the two images of an update, and by which equal columns. */
 class PlannedImagesSuite extends PlannedChangelogs {
 
-  private def changes(name: String): DataFrame = PythonApi.fromChangelog(
+  private def changes(name: String): DataFrame = PythonCalls.fromChangelog(
     stream(
       "value AS id",
       "value % 3 AS k",

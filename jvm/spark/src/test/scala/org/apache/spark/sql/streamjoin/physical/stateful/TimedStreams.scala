@@ -8,8 +8,9 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.StaticSQLConf
 import org.apache.spark.sql.streaming.StreamTest
+import org.apache.spark.sql.streamjoin.PythonCalls
 
-import io.streamjoin.{PythonApi, StreamJoinExtensions}
+import io.streamjoin.StreamJoinExtensions
 
 /** Memory streams of rows with a time, in a session with two partitions. */
 private[stateful] trait TimedStreams extends StreamTest {
@@ -25,5 +26,9 @@ private[stateful] trait TimedStreams extends StreamTest {
   protected def at(minutes: Int): Timestamp = Timestamp.from(start.plusSeconds(60L * minutes))
 
   protected def input(alias: String, rows: Rows, lag: String = "1 minute"): DataFrame =
-    PythonApi.imposeOrder(rows.toDF().toDF("id", "t"), "t", java.util.Map.of("lag", lag)).as(alias)
+    PythonCalls.imposeOrder(
+      rows.toDF().toDF("id", "t"),
+      "t",
+      java.util.Map.of("lag", lag)
+    ).as(alias)
 }

@@ -1,10 +1,9 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
-import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
 /** A join reads the declared sequence of an input, whatever columns a projection above it keeps. */
@@ -85,7 +84,7 @@ class CarriedSequenceSuite extends AnalysisSession {
   test("toUpserts and sums normalize a keyed declaration, not the result of a join") {
     val sum = "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END)"
     def upserts(text: String) =
-      planOf(PythonApi.toUpserts(session.sql(text), java.util.List.of("id")))
+      planOf(PythonCalls.toUpserts(session.sql(text), java.util.List.of("id")))
     val join = "SELECT x.id, x._change_type FROM narrow x JOIN u y ON x.id = y.id"
     for (
       (plan, normalizes) <- Seq(

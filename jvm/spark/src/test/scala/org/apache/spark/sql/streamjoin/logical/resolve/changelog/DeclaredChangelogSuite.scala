@@ -2,10 +2,9 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.Join
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
 
-import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
 /** Declarations of changelogs, and the operators that are allowed between one and a join. */
@@ -75,7 +74,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
   test("toUpserts refuses an ambiguous key column and suggests an alias") {
     val joined =
       session.sql("SELECT x.id, y.id, _change_type FROM b AS x JOIN b AS y ON x.id = y.id")
-    val refused = refusal(PythonApi.toUpserts(joined, java.util.List.of("id")))
+    val refused = refusal(PythonCalls.toUpserts(joined, java.util.List.of("id")))
     assert(refused.getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
     assert(refused.getMessage.contains("F.col(\"x.id\").alias(\"x_id\")"), refused.getMessage)
   }
@@ -90,7 +89,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
       "value AS `s q`"
     ).alias("o")
     def key(name: String, of: DataFrame = odd, sequence: String = "s q"): Seq[String] = planOf(
-      PythonApi.fromChangelog(of, java.util.List.of(name), "`op`", java.util.Map.of(), sequence)
+      PythonCalls.fromChangelog(of, java.util.List.of(name), "`op`", java.util.Map.of(), sequence)
     ).output.filter(_.metadata.contains(ChangelogMarks.Key)).map(_.name)
     for (
       (name, column) <- Seq(
@@ -117,7 +116,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
       assert(error.getCondition == "STREAM_JOIN.INVALID_CHANGELOG", name)
       assert(error.getMessage.contains(advice), error.getMessage)
     }
-    val upserts = PythonApi.toUpserts(
+    val upserts = PythonCalls.toUpserts(
       session.sql("SELECT x.id AS `i d`, _change_type FROM b AS x JOIN b AS y ON x.id = y.id"),
       java.util.List.of("`i d`")
     )
@@ -126,7 +125,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
     val messages = stream(
       s"from_json('', 'op STRING, before $rows, after $rows, source STRUCT<lsn: BIGINT>') AS `the value`"
     )
-    val debezium = PythonApi.fromDebezium(
+    val debezium = PythonCalls.fromDebezium(
       messages,
       java.util.List.of("`order id`"),
       "`the value`",
@@ -147,7 +146,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
       )
     for (wrong <- Seq("m", "_change_type"))
       assert(
-        refusal(PythonApi.toUpserts(changes, java.util.List.of(wrong))).getCondition ==
+        refusal(PythonCalls.toUpserts(changes, java.util.List.of(wrong))).getCondition ==
           "STREAM_JOIN.INVALID_CHANGELOG",
         wrong
       )
@@ -172,19 +171,19 @@ class DeclaredChangelogSuite extends AnalysisSession {
   test("changes cannot be declared again, and toUpserts cannot follow toUpserts") {
     val joined = session.sql("SELECT x.id, x.op, _change_type, _commit_version FROM " +
       "(SELECT id, 'c' AS op, _change_type FROM b) AS x JOIN b AS y ON x.id = y.id")
-    val upserts = PythonApi.toUpserts(joined, java.util.List.of("id"))
+    val upserts = PythonCalls.toUpserts(joined, java.util.List.of("id"))
     val key = java.util.List.of("id")
     val none = java.util.Map.of[String, String]()
     for (changes <- Seq(joined, joined.drop("_change_type"), upserts)) {
       for (
         declared <- Seq(
-          () => PythonApi.fromUpserts(changes, key, "_commit_version", null),
-          () => PythonApi.fromChangelog(changes, key, "op", none, null)
+          () => PythonCalls.fromUpserts(changes, key, "_commit_version", null),
+          () => PythonCalls.fromChangelog(changes, key, "op", none, null)
         )
       ) assert(refusal(declared()).getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
     }
     for (of <- Seq(key, java.util.List.of("op")))
-      assert(refusal(PythonApi.toUpserts(upserts, of)).getCondition ==
+      assert(refusal(PythonCalls.toUpserts(upserts, of)).getCondition ==
         "STREAM_JOIN.INVALID_CHANGELOG")
   }
 
@@ -192,7 +191,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
     val joined = session.sql(
       "SELECT x.id, _change_type AS op, _commit_version AS version FROM b AS x JOIN b AS y ON x.id = y.id"
     )
-    val upserts = PythonApi.toUpserts(
+    val upserts = PythonCalls.toUpserts(
       session.sql("SELECT id, _change_type AS op, seq AS version FROM FROM_UPSERTS(TABLE(" +
         "SELECT id, id AS seq FROM plain), DESCRIPTOR(id), DESCRIPTOR(seq))"),
       java.util.List.of()

@@ -2,15 +2,13 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.{functions, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
-
-import io.streamjoin.PythonApi
 
 /** `df.na` and casts on all columns of a changelog. */
 class KeepChangeColumnsSuite extends AnalysisSession {
 
-  private def feed(key: String*): DataFrame = PythonApi.fromChangelog(
+  private def feed(key: String*): DataFrame = PythonCalls.fromChangelog(
     stream(
       "value AS id",
       "string(value) AS name",
@@ -46,7 +44,7 @@ class KeepChangeColumnsSuite extends AnalysisSession {
       val above =
         joined(how(of).alias("l"), feed("id").toDF("i", "n", "v", "_change_type"), "l.id = i")
       assert(planOf(above).exists(_.isInstanceOf[ChangelogJoin]), n)
-      PythonApi.toUpserts(how(of), java.util.List.of("id"))
+      PythonCalls.toUpserts(how(of), java.util.List.of("id"))
     }
   }
 

@@ -1,11 +1,9 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.classic.Dataset
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.SplitKeyUpdates
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
-
-import io.streamjoin.PythonApi
 
 /** A Debezium update of the declared key is split into a delete of the old key and the update. */
 class KeyUpdatesSuite extends AnalysisSession {
@@ -93,7 +91,7 @@ class KeyUpdatesSuite extends AnalysisSession {
   test("SplitKeyUpdates does not change the description of an input in a checkpoint") {
     val messages = stream(s"from_json('', '$fields') AS value")
     val plan =
-      planOf(PythonApi.fromDebezium(messages, java.util.List.of("id"), "value", "source.lsn"))
+      planOf(PythonCalls.fromDebezium(messages, java.util.List.of("id"), "value", "source.lsn"))
     val without = plan.transform { case s: SplitKeyUpdates => s.child }
     assert(plan != without)
     assert(InputParts.of(plan, changes = true) == InputParts.of(without, changes = true))
@@ -113,7 +111,7 @@ class KeyUpdatesSuite extends AnalysisSession {
   test("a key column that is not in the images is refused") {
     val messages = stream(s"from_json('', '$fields') AS value")
     val e = refusal(
-      PythonApi.fromDebezium(messages, java.util.List.of("other"), "value", "source.lsn")
+      PythonCalls.fromDebezium(messages, java.util.List.of("other"), "value", "source.lsn")
     )
     assert(e.getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
     assert(e.getMessage.contains("the key other is not part of the rows"), e.getMessage)

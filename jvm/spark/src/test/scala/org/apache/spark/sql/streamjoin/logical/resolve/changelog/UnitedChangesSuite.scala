@@ -1,10 +1,9 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ToUpserts}
 
-import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
 /** A UNION ALL of changelogs is a changelog. */
@@ -73,7 +72,8 @@ class UnitedChangesSuite extends AnalysisSession {
   test("toUpserts above a union requires a key") {
     // a key of one part may be the key of another row in another part
     val union = s"SELECT $c FROM a UNION ALL SELECT $c FROM b"
-    def upserts(key: String*) = PythonApi.toUpserts(session.sql(union), java.util.List.of(key: _*))
+    def upserts(key: String*) =
+      PythonCalls.toUpserts(session.sql(union), java.util.List.of(key: _*))
     assert(refusal(upserts()).getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
     val plan = planOf(upserts("id", "k"))
     assert(plan.exists { case u: ToUpserts => u.key.length == 2; case _ => false })

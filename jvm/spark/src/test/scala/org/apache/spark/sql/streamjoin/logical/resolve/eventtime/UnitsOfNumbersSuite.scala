@@ -3,10 +3,9 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.streamjoin.{AnalysisSession, StreamJoinConf}
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
-import io.streamjoin.PythonApi
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks.Unknown
 
@@ -14,7 +13,7 @@ import io.streamjoin.model.Watermarks.Unknown
 class UnitsOfNumbersSuite extends AnalysisSession {
 
   private def numbers(alias: String, lag: Long): DataFrame =
-    PythonApi
+    PythonCalls
       .imposeOrder(
         stream("value AS id", "value AS ts", "value AS seq"),
         "ts",

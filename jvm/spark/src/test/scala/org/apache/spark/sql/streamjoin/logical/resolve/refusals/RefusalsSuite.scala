@@ -2,10 +2,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
-
-import io.streamjoin.PythonApi
 
 /** A refused join gets an error that names the cause and what to write. */
 class RefusalsSuite extends AnalysisSession {
@@ -149,7 +147,7 @@ class RefusalsSuite extends AnalysisSession {
 
   test("the refusal suggests an order on a number only if the condition bounds the number") {
     val numbers = stream("value AS k", "value AS n", "value AS price").as("l")
-    val right = PythonApi
+    val right = PythonCalls
       .imposeOrder(stream("value AS k", "value AS s"), "s", java.util.Map.of("lag", 100))
       .as("r")
     def message(on: String): String = {

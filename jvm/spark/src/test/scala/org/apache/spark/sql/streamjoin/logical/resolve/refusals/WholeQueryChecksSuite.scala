@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.streaming.OutputMode
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   JoinNode,
@@ -26,8 +26,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.CheckJoinHints
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.unsafe.types.CalendarInterval
-
-import io.streamjoin.PythonApi
 
 /**
  * [[Changelogs]], [[CheckBeforeSpark]], [[CheckJoinHints]], [[CheckOutputMode]],
@@ -263,8 +261,8 @@ class WholeQueryChecksSuite extends AnalysisSession {
         "UNSUPPORTED_CHANGELOG"
       )
       val keyed = session.sql(from)
-      assert(PythonApi.toUpserts(keyed, java.util.List.of("id")).isStreaming)
-      refused(PythonApi.toUpserts(keyed, java.util.List.of("id", "day")), "INVALID_CHANGELOG")
+      assert(PythonCalls.toUpserts(keyed, java.util.List.of("id")).isStreaming)
+      refused(PythonCalls.toUpserts(keyed, java.util.List.of("id", "day")), "INVALID_CHANGELOG")
     }
     for (
       by <- Seq(
@@ -286,7 +284,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
       )
     }
     // below a declaration with a key, the value is stored with the row, and a delete retracts it
-    PythonApi.fromChangelog(
+    PythonCalls.fromChangelog(
       stream("value AS id", "current_date() AS day", "'insert' AS op"),
       java.util.List.of("id"),
       "op",
@@ -294,7 +292,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
       "id"
     ).createOrReplaceTempView("dated")
     accepted(checked(s"SELECT day, sum($sign) FROM dated GROUP BY day", OutputMode.Update()))
-    PythonApi.fromChangelog(
+    PythonCalls.fromChangelog(
       stream("value AS id", "current_date() AS day", "'insert' AS op"),
       java.util.List.of(),
       "op",
@@ -401,7 +399,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
       )),
       "UNSUPPORTED_CHANGELOG"
     )
-    val upserts = PythonApi.toUpserts(joined, java.util.List.of("id"))
+    val upserts = PythonCalls.toUpserts(joined, java.util.List.of("id"))
     for (of <- Seq(upserts, upserts.where("id > 3")))
       refused(Changelogs(written(summed(of), OutputMode.Update())), "UNSUPPORTED_CHANGELOG")
   }
