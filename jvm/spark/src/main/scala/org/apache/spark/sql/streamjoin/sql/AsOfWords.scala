@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.sql
 
-import java.util.Locale
-
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 /**
@@ -30,25 +28,15 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  *
  * @param ofTables whether Spark accepts an `ASOF JOIN` of tables
  */
-private[streamjoin] final class AsOfWords(
-    text: String,
-    tokens: IndexedSeq[SqlToken],
-    ofTables: Boolean
-) {
+private[streamjoin] final class AsOfWords(text: SqlText, ofTables: Boolean) {
   import AsOfWords._
+  import text._
 
   /** @return the edits. Throws the refusal of an invalid `ASOF JOIN`. */
-  def edits: Seq[Edit] = tokens.indices.filter(isAsOf).flatMap(rewritten)
-
-  private def kind(i: Int): String = if (tokens.isDefinedAt(i)) tokens(i).kind else ""
-
-  private def is(i: Int, word: String): Boolean = wordAt(i).contains(word)
-
-  private def wordAt(i: Int): Option[String] =
-    tokens.lift(i).map(t => text.substring(t.start, t.end).toUpperCase(Locale.ROOT))
+  def edits: Seq[Edit] = indices.filter(isAsOf).flatMap(rewritten)
 
   private def isAsOf(i: Int): Boolean =
-    is(i, "ASOF") && !BeforeName(kind(i - 1)) && kind(join(i)) == "JOIN"
+    word(i) == "ASOF" && !BeforeName(kind(i - 1)) && kind(join(i)) == "JOIN"
 
   /** The index of JOIN in `ASOF JOIN`, `ASOF LEFT JOIN` and `ASOF LEFT OUTER JOIN`. */
   private def join(asOf: Int): Int =
@@ -57,16 +45,14 @@ private[streamjoin] final class AsOfWords(
   private def rewritten(i: Int): Seq[Edit] = {
     val relation = join(i) + 1
     val criteria = from(relation).find(n => isCriterion(n) || AfterRelation(kind(n))).get
-    val isMatched = is(criteria, MatchCondition)
+    val isMatched = word(criteria) == MatchCondition
     if (isMatched && isSparks(i)) Nil
     else if (isMatched || !mayBeAlias(i) || hasNameOfLeft(i, criteria)) joined(i, criteria)
     else Nil
   }
 
   /** The tokens from one on, without those in parentheses. */
-  private def from(n: Int): Iterator[Int] = Iterator.iterate(n)(n =>
-    if (kind(n) == "LEFT_PAREN") SqlToken.closing(tokens, n) + 1 else n + 1
-  )
+  private def from(n: Int): Iterator[Int] = Iterator.iterate(n)(after)
 
   /** Whether Spark parses the join, and the query does not say that it is one of streams. */
   private def isSparks(i: Int): Boolean = ofTables && kind(i) == "ASOF" && kind(i + 1) == "JOIN" &&
@@ -77,10 +63,10 @@ private[streamjoin] final class AsOfWords(
     val select = Iterator.iterate(i)(before).find(n => n < 0 || kind(n) == "SELECT").get
     Iterator.from(select + 1)
       .takeWhile(n => kind(n) == "HENT_START" || inHints(n))
-      .exists(is(_, StreamHintWords.Hint))
+      .exists(word(_) == StreamHintWords.Hint)
   }
 
-  private lazy val inHints = StreamHintWords.inHints(tokens)
+  private lazy val inHints = StreamHintWords.inHints(text)
 
   private def joined(i: Int, criteria: Int): Seq[Edit] = {
     val isOther = (typeStart(i) until join(i)).exists(n => OtherTypes(kind(n)))
@@ -91,11 +77,11 @@ private[streamjoin] final class AsOfWords(
         "an ASOF JOIN is an INNER or a LEFT join, each row of the left input with one"
       )
     val begin = Seq(
-      Edit(tokens(i).start, tokens(i + 1).start, ""),
-      RelationWindows.opening(tokens(join(i) + 1))
+      replace(i, i + 1, ""),
+      insertBefore(join(i) + 1, RelationWindows.Opening)
     )
-    if (is(criteria, MatchCondition)) begin ++ matched(criteria)
-    else if (kind(criteria) == "ON") begin :+ insert(tokens(criteria).start, s"), TRUE, '$Name') ")
+    if (word(criteria) == MatchCondition) begin ++ matched(criteria)
+    else if (kind(criteria) == "ON") begin :+ insertBefore(criteria, s"), TRUE, '$Name') ")
     else refuse(i, join(i), "the ASOF JOIN has no MATCH_CONDITION")
   }
 
@@ -110,29 +96,22 @@ private[streamjoin] final class AsOfWords(
     val end = from(criteria + 1).find(n => AfterRelation(kind(n))).get
     val names = (criteria + 1 until end)
       .filter(n => kind(n + 1) == "DOT" && kind(n - 1) != "DOT")
-      .flatMap(wordAt)
-    kind(criteria) == "ON" && names.exists(wordAt(i - 1).contains) && !names.contains("ASOF")
+      .map(word)
+    kind(criteria) == "ON" && names.contains(word(i - 1)) && !names.contains("ASOF")
   }
 
   private def beginsClause(n: Int): Boolean =
     n < 0 || Clauses(kind(n)) && !(kind(n) == "FROM" && kind(n - 1) == "DISTINCT")
 
-  /** The token before this one, or before the parentheses that this one closes. */
-  private def before(n: Int): Int = if (kind(n) == "RIGHT_PAREN") opening(n) - 1 else n - 1
-
-  private def opening(close: Int): Int = (close - 1 to 0 by -1)
-    .find(n => kind(n) == "LEFT_PAREN" && SqlToken.closing(tokens, n) == close)
-    .getOrElse(0)
-
   /** Whether a relation from its first to its last token ends with an alias, `t q` or `t q(k)`. */
   private def hasAlias(first: Int, last: Int): Boolean = {
-    val isStream = is(first, "STREAM") && first < last && isName(first + 1)
-    val name = if (kind(last) == "RIGHT_PAREN") opening(last) - 1 else last
+    val isStream = word(first) == "STREAM" && first < last && isName(first + 1)
+    val name = if (kind(last) == "RIGHT_PAREN") before(last) else last
     name > (if (isStream) first + 1 else first) && isName(name) &&
     !Set("DOT", "OF")(kind(name - 1))
   }
 
-  private def isName(n: Int): Boolean = SqlToken.isWord(kind(n)) && !NoAlias(kind(n)) &&
+  private def isName(n: Int): Boolean = isWord(n) && !NoAlias(kind(n)) &&
     !kind(n).endsWith("_LITERAL") && !kind(n).endsWith("_VALUE")
 
   /** The index of the first word of the type before ASOF, or of ASOF. */
@@ -140,24 +119,20 @@ private[streamjoin] final class AsOfWords(
     if (TypeWords(kind(i - 1))) typeStart(i - 1) else i
 
   private def isCriterion(i: Int): Boolean = Set("ON", "USING")(kind(i)) ||
-    is(i, MatchCondition) && kind(i + 1) == "LEFT_PAREN"
+    word(i) == MatchCondition && kind(i + 1) == "LEFT_PAREN"
 
   private def matched(at: Int): Seq[Edit] = {
-    val close = SqlToken.closing(tokens, at + 1)
+    val close = closing(at + 1)
     if (close == tokens.length) refuse(at, at, "the parenthesis of MATCH_CONDITION is not closed")
     val on = if (Set("ON", "USING")(kind(close + 1))) "" else " ON TRUE"
     Seq(
-      Edit(tokens(at).start, tokens(at + 1).start, "), "),
-      insert(tokens(close).end, s", '$Name')$on")
+      replace(at, at + 1, "), "),
+      insertBehind(close, s", '$Name')$on")
     )
   }
 
-  private def insert(place: Int, words: String) = Edit(place, place, words)
-
   private def refuse(from: Int, to: Int, reason: String): Nothing =
-    throw Relocation.refused(text, tokens(from).start, tokens(to).end - 1)(
-      StreamJoinErrors.unsupportedAsOf(_, reason, Instead)
-    )
+    throw refused(from, to)(StreamJoinErrors.unsupportedAsOf(_, reason, Instead))
 }
 
 private[streamjoin] object AsOfWords {

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.sql
 
-import java.util.Locale
-
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
@@ -19,13 +17,13 @@ private[sql] object ForeignWords {
    * returns the same error.
    */
   def of(text: String, refused: ParseException): ParseException = {
-    val words = new Words(text, SqlToken.all(text))
+    val words = new SqlText(text)
     val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
     def temporal =
       if (asksForTimeOfRow(refused))
-        words.find(words.isTimeTravel).map(i => words.refused(i, i + 3)(timeOfRow))
+        words.indices.find(isTimeTravel(words)).map(i => words.refused(i, i + 3)(timeOfRow))
       else None
-    def phrase = (for (p <- phrases.iterator; i <- words.find(p.matches(words, _)))
+    def phrase = (for (p <- phrases.iterator; i <- words.indices.find(p.matches(words, _)))
       yield words.refused(i, i + p.length - 1) {
         StreamJoinErrors.otherDialect(_, p.words, p.system, p.instead)
       }).nextOption()
@@ -33,22 +31,25 @@ private[sql] object ForeignWords {
   }
 
   /** `INTERVAL o.seconds SECOND`, or `10 MINUTES` where Spark stops at the unit. */
-  private def interval(near: String, words: Words): Option[ParseException] = {
+  private def interval(near: String, words: SqlText): Option[ParseException] = {
     def of(from: Int, to: Int)(what: String, system: String, instead: String) =
       words.refused(from, to)(StreamJoinErrors.otherDialect(_, what, system, instead))
-    def ofColumn = for (i <- words.find(words.columnUnit(_).nonEmpty); unit <- words.columnUnit(i))
+    val unitAt = columnUnit(words) _
+    def ofColumn = for (i <- words.indices.find(unitAt(_).nonEmpty); unit <- unitAt(i))
       yield of(i, unit)(
         "INTERVAL with an expression",
         "MySQL",
-        s"${words.between(i + 1, unit)} * INTERVAL '1' ${words(unit)}"
+        s"${words.between(i + 1, unit)} * INTERVAL '1' ${words.word(unit)}"
       )
-    def bare = words.find(i => words.isBareInterval(i) && near == s"'${words(i + 1)}'").map { i =>
+    def bare = words.indices.find(i =>
+      isBareInterval(words)(i) && near == s"'${words.word(i + 1)}'"
+    ).map { i =>
       val amount = words.between(i, i + 1)
-      val quoted = if (words.isNumber(i)) s"'$amount'" else amount
+      val quoted = if (NumberKinds(words.kind(i))) s"'$amount'" else amount
       of(i, i + 1)(
         "an interval without the word INTERVAL",
         "ksqlDB",
-        s"INTERVAL $quoted ${words(i + 1)}"
+        s"INTERVAL $quoted ${words.word(i + 1)}"
       )
     }
     ofColumn.orElse(bare)
@@ -86,8 +87,10 @@ private[sql] object ForeignWords {
   ) {
     def length: Int = 1 + next.length
 
-    def matches(in: Words, i: Int): Boolean =
-      first(in(i)) && next.zipWithIndex.forall { case (accepts, n) => accepts(in(i + 1 + n)) }
+    def matches(in: SqlText, i: Int): Boolean =
+      first(in.word(i)) && next.zipWithIndex.forall { case (accepts, n) =>
+        accepts(in.word(i + 1 + n))
+      }
   }
 
   private val phrases = Seq(
@@ -123,48 +126,25 @@ private[sql] object ForeignWords {
 
   private val NameKinds = Set("IDENTIFIER", "BACKQUOTED_IDENTIFIER")
 
-  /** Words of a text by index. Indexes outside the text yield empty words. */
-  private final class Words(text: String, tokens: IndexedSeq[SqlToken]) {
-    def apply(i: Int): String =
-      if (tokens.isDefinedAt(i))
-        text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT)
-      else ""
+  private def isTimeTravel(text: SqlText)(i: Int): Boolean =
+    Seq("FOR", "SYSTEM_TIME", "AS", "OF") == (i until i + 4).map(text.word)
 
-    def kind(i: Int): String = if (tokens.isDefinedAt(i)) tokens(i).kind else ""
+  /** The index of the unit in `INTERVAL o.seconds SECOND` and `INTERVAL (o.seconds) SECOND`. */
+  private def columnUnit(text: SqlText)(i: Int): Option[Int] = {
+    import text._
+    def isName(n: Int) = NameKinds(kind(n))
+    def last =
+      if (word(i + 1) == "(") closing(i + 1)
+      else Iterator.iterate(i + 1)(_ + 2).dropWhile(n => isName(n) && word(n + 1) == ".").next()
+    Option.when(
+      word(i) == "INTERVAL" && (word(last) == ")" || isName(last)) && Units(word(last + 1))
+    )(last + 1)
+  }
 
-    def at(i: Int, word: String): Boolean = apply(i) == word
-
-    def find(accepts: Int => Boolean): Option[Int] = tokens.indices.find(accepts)
-
-    def isTimeTravel(i: Int): Boolean =
-      Seq("FOR", "SYSTEM_TIME", "AS", "OF").zipWithIndex.forall { case (word, n) =>
-        at(i + n, word)
-      }
-
-    /** The index of the unit in `INTERVAL o.seconds SECOND` and `INTERVAL (o.seconds) SECOND`. */
-    def columnUnit(i: Int): Option[Int] =
-      if (!at(i, "INTERVAL")) None
-      else {
-        val last =
-          if (at(i + 1, "(")) SqlToken.closing(tokens, i + 1)
-          else Iterator.iterate(i + 1)(_ + 2).dropWhile(n => isName(n) && at(n + 1, ".")).next()
-        Option.when((at(last, ")") || isName(last)) && Units(apply(last + 1)))(last + 1)
-      }
-
-    /** Whether `10 MINUTES` starts here, and is not part of `INTERVAL 1 HOUR 10 MINUTES`. */
-    def isBareInterval(i: Int): Boolean =
-      (isNumber(i) || StringKinds(kind(i))) && Units(apply(i + 1)) && !at(i - 1, "INTERVAL") &&
-        !Units(apply(i - 1))
-
-    def isNumber(i: Int): Boolean = NumberKinds(kind(i))
-
-    private def isName(i: Int): Boolean = NameKinds(kind(i))
-
-    /** The text from one word until another. */
-    def between(from: Int, until: Int): String =
-      text.substring(tokens(from).start, tokens(until - 1).end)
-
-    def refused(from: Int, to: Int)(error: Origin => StreamJoinAnalysisException): ParseException =
-      Relocation.refused(text, tokens(from).start, tokens(to).end - 1)(error)
+  /** Whether `10 MINUTES` starts here, and is not part of `INTERVAL 1 HOUR 10 MINUTES`. */
+  private def isBareInterval(text: SqlText)(i: Int): Boolean = {
+    import text._
+    (NumberKinds(kind(i)) || StringKinds(kind(i))) && Units(word(i + 1)) &&
+    word(i - 1) != "INTERVAL" && !Units(word(i - 1))
   }
 }

@@ -2,6 +2,8 @@ package org.apache.spark.sql.streamjoin.sql
 
 import scala.collection.mutable
 
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+
 /**
  * Finds windows on relations, `t OVER (RANGE INTERVAL '10' MINUTE FOLLOWING)`, in a text. Rewrites
  * each to a call that Spark's grammar accepts:
@@ -23,24 +25,25 @@ import scala.collection.mutable
  *
  * Sources: SQLstream s-Server, "Streaming Joins"; Flink SQL and SQL:2011, `FOR SYSTEM_TIME AS OF`.
  */
-private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
+private[streamjoin] final class RelationWindows(text: SqlText) {
   import RelationWindows._
+  import text._
 
-  /** @return the edits. Throws [[WrongWindow]] for an invalid window. */
+  /** @return the edits. Throws the refusal of an invalid window. */
   def edits: Seq[Edit] = {
     val found = mutable.Buffer.empty[Edit]
     val scopes = mutable.Stack(new Scope(expression = false))
-    for (i <- tokens.indices) {
+    for (i <- indices) {
       val scope = scopes.top
-      tokens(i).kind match {
+      kind(i) match {
         case "LEFT_PAREN" =>
           val relation = scope.relation.contains(i)
-          val inner = new Scope(expression = i > 0 && tokens(i - 1).is(FromInside: _*))
+          val inner = new Scope(expression = FromInside(kind(i - 1)))
           if (relation) inner.begin(i + 1)
           scopes.push(inner)
         case "RIGHT_PAREN" => if (scopes.length > 1) scopes.pop()
         case "SELECT"      => scope.leave()
-        case "FROM" if !scope.expression && !(i > 0 && tokens(i - 1).is("DISTINCT")) =>
+        case "FROM" if !scope.expression && kind(i - 1) != "DISTINCT" =>
           scope.begin(i + 1)
         case "JOIN" if scope.sawFrom                 => scope.begin(i + 1)
         case "COMMA" if scope.inFrom                 => scope.begin(i + 1)
@@ -72,49 +75,44 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
    */
   private def isTimeOfRow(at: Int): Boolean =
     SystemTime.indices.forall(n => kind(at + n) == SystemTime(n)) &&
-      SqlToken.isWord(kind(at + 4)) && {
+      isWord(at + 4) && {
         val end = nameEnd(at + 4)
         if (end > at + 4) kind(end + 1) != "LEFT_PAREN"
-        else !isConstant(at + 4) && !isCase(at + 4) && mayFollowName(kind(end + 1))
+        else !isConstant(at + 4) && !isCase(at + 4) && mayFollowName(end + 1)
       }
 
   /** Whether an expression `CASE ... END` begins. A column with this name may have an alias by AS. */
   private def isCase(i: Int): Boolean =
-    kind(i) == "CASE" && kind(i + 1) != "AS" && SqlToken.isWord(kind(i + 1))
+    kind(i) == "CASE" && kind(i + 1) != "AS" && (kind(i + 1).isEmpty || isWord(i + 1))
 
   private def isConstant(i: Int): Boolean =
     Constants(kind(i)) || kind(i).endsWith("_LITERAL") || kind(i).endsWith("_VALUE")
 
   /** Whether the word before this token is a whole expression, which an alias may follow. */
-  private def mayFollowName(next: String): Boolean =
-    Set("", "COMMA", "RIGHT_PAREN", "SEMICOLON")(next) ||
-      SqlToken.isWord(next) && !next.endsWith("_LITERAL") && !Operators(next)
+  private def mayFollowName(next: Int): Boolean =
+    Set("", "COMMA", "RIGHT_PAREN", "SEMICOLON")(kind(next)) ||
+      isWord(next) && !kind(next).endsWith("_LITERAL") && !Operators(kind(next))
 
   /** The index of the last word of a name with dots. */
   private def nameEnd(first: Int): Int =
     if (kind(first + 1) == "DOT") nameEnd(first + 2) else first
 
-  private def timeOfRow(relation: Int, at: Int): Seq[Edit] = {
-    val end = tokens(nameEnd(at + 4)).end
+  private def timeOfRow(relation: Int, at: Int): Seq[Edit] =
     Seq(
-      RelationWindows.opening(tokens(relation)),
-      Edit(tokens(at).start, tokens(at + 4).start, "), "),
-      Edit(end, end, s", '$TimeOfRow')")
+      insertBefore(relation, Opening),
+      replace(at, at + 4, "), "),
+      insertBehind(nameEnd(at + 4), s", '$TimeOfRow')")
     )
-  }
-
-  private def kind(i: Int): String = if (i < tokens.length) tokens(i).kind else ""
 
   private def window(relation: Int, over: Int): Seq[Edit] = {
     val close = closing(over + 1)
     val frame = over + 2 until close
-    def refuse(reason: String) =
-      throw new WrongWindow(
-        tokens(over).start,
-        tokens(close.min(tokens.length - 1)).end,
-        reason,
-        frame.headOption.exists(kind(_) == "ROWS")
-      )
+    val ofRows = kind(over + 2) == "ROWS"
+    def refuse(reason: String) = {
+      val last = close.min(indices.last)
+      val window = between(over, last + 1)
+      throw refused(over, last)(StreamJoinErrors.invalidWindow(_, window, reason, ofRows))
+    }
     if (close >= tokens.length) refuse("its closing parenthesis is missing")
     kind(frame.head) match {
       case "RANGE" =>
@@ -133,11 +131,10 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
         val at = and.getOrElse(refuse("BETWEEN has no second bound"))
         Seq(frame(2) until at, at + 1 until close)
       }
-    val ofRows = kind(frame.head) == "ROWS"
     val pieces = bounds.map(bound(_, bounds.length == 2, refuse)).map { p =>
       if (ofRows) p.copy(direction = LastRows) else p
     }
-    RelationWindows.opening(tokens(relation)) +:
+    insertBefore(relation, Opening) +:
       pieces.zip((tokens(over).start, "), ") +: pieces.map(p => (p.end, ", ")))
         .flatMap { case (p, (from, separator)) => p.edits(from, separator) }
   }
@@ -158,17 +155,7 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
       Bound(Some(value), tokens(words.head).start, tokens(words.last).end, direction)
     }
   }
-
-  private def closing(open: Int): Int = SqlToken.closing(tokens, open)
 }
-
-/** An invalid window on a relation, at `start` until `end` in the text. */
-private[streamjoin] final class WrongWindow(
-    val start: Int,
-    val end: Int,
-    val reason: String,
-    val ofRows: Boolean
-) extends RuntimeException(reason)
 
 private[streamjoin] object RelationWindows {
 
@@ -181,9 +168,8 @@ private[streamjoin] object RelationWindows {
   /** Replaces the direction: the last row at the time of a row of the other input. */
   val TimeOfRow = "SYSTEM_TIME"
 
-  /** Inserts the function before the first token of a relation. */
-  def opening(relation: SqlToken): Edit =
-    Edit(relation.start, relation.start, s"$Name(TABLE(SELECT * FROM ")
+  /** Begins the function before a relation. */
+  val Opening: String = s"$Name(TABLE(SELECT * FROM "
 
   private val SystemTime = IndexedSeq("FOR", "SYSTEM_TIME", "AS", "OF")
 
@@ -211,7 +197,7 @@ private[streamjoin] object RelationWindows {
   private val BoundEnds = Set("PRECEDING", "FOLLOWING", "ROW")
 
   /** Functions whose parentheses may contain a FROM without relations. */
-  private val FromInside = Seq("EXTRACT", "TRIM", "SUBSTR", "SUBSTRING", "OVERLAY")
+  private val FromInside = Set("EXTRACT", "TRIM", "SUBSTR", "SUBSTRING", "OVERLAY")
 
   /** Keywords that end FROM. */
   val AfterFrom: Set[String] = Set(

@@ -46,7 +46,7 @@ object ResolveSelectStream extends Rule[LogicalPlan] {
   private def isTwoWords(e: Expression): Boolean = e.origin.context match {
     case c: SQLQueryContext if c.isValid =>
       val words = SqlToken.all(c.fragment)
-      words.length == 2 && words.head.is(Word)
+      words.length == 2 && words.head.kind == Word
     case _ => false
   }
 }

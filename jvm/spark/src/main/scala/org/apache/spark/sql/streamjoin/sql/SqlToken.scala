@@ -11,9 +11,7 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
  * @param start offset of its first character in the text
  * @param end offset behind its last character
  */
-private[streamjoin] final case class SqlToken(kind: String, start: Int, end: Int) {
-  def is(kinds: String*): Boolean = kinds.contains(kind)
-}
+private[streamjoin] final case class SqlToken(kind: String, start: Int, end: Int)
 
 private[streamjoin] object SqlToken {
 
@@ -35,67 +33,10 @@ private[streamjoin] object SqlToken {
       .toIndexedSeq
   }
 
-  /**
-   * The index of the parenthesis that closes the one at `open`; the number of tokens if none does.
-   */
-  def closing(tokens: IndexedSeq[SqlToken], open: Int): Int = {
-    var depth = 0
-    var i = open
-    do {
-      if (tokens(i).is("LEFT_PAREN")) depth += 1
-      else if (tokens(i).is("RIGHT_PAREN")) depth -= 1
-      i += 1
-    } while (depth > 0 && i < tokens.length)
-    if (depth > 0) tokens.length else i - 1
-  }
-
   /** Converts the lexer's offsets, which count code points. */
   private def offsets(text: String): Int => Int =
     if (text.exists(Character.isSurrogate)) text.offsetByCodePoints(0, _) else identity
 
   /** Tokens with which a join may begin after a relation. */
   val BeginsJoin: Set[String] = Set("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL")
-
-  private val Symbols = Set(
-    "LEFT_PAREN",
-    "RIGHT_PAREN",
-    "COMMA",
-    "DOT",
-    "LEFT_BRACKET",
-    "RIGHT_BRACKET",
-    "SEMICOLON",
-    "EQ",
-    "NSEQ",
-    "NEQ",
-    "NEQJ",
-    "LT",
-    "LTE",
-    "GT",
-    "GTE",
-    "SHIFT_LEFT",
-    "SHIFT_RIGHT",
-    "SHIFT_RIGHT_UNSIGNED",
-    "PLUS",
-    "MINUS",
-    "ASTERISK",
-    "SLASH",
-    "PERCENT",
-    "TILDE",
-    "AMPERSAND",
-    "PIPE",
-    "CONCAT_PIPE",
-    "OPERATOR_PIPE",
-    "HAT",
-    "COLON",
-    "DOUBLE_COLON",
-    "ARROW",
-    "FAT_ARROW",
-    "HENT_START",
-    "HENT_END",
-    "BANG",
-    "UNRECOGNIZED"
-  )
-
-  /** Whether a token of this kind may be a name. */
-  def isWord(kind: String): Boolean = !Symbols(kind)
 }

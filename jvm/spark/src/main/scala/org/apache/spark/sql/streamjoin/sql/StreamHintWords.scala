@@ -21,42 +21,34 @@ import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
  *   /*+ STREAM_JOIN(JOIN_OPTIONS(late => 'emit')) */
  * }}}
  */
-private[streamjoin] final class StreamHintWords(text: String, tokens: IndexedSeq[SqlToken]) {
+private[streamjoin] final class StreamHintWords(text: SqlText) {
+  import text._
 
   def edits: Seq[Edit] = {
-    val inHints = StreamHintWords.inHints(tokens)
-    val names = tokens.indices.filter(i => inHints(i) && SqlToken.isWord(tokens(i).kind))
+    val inHints = StreamHintWords.inHints(text)
+    val names = indices.filter(i => inHints(i) && isWord(i))
     names.find(i => isHintName(i) && StreamHintWords.isMisspelt(word(i))).foreach { i =>
-      throw Relocation.refused(text, tokens(i).start, tokens(i).end - 1)(
-        StreamHintWords.misspelt(_, word(i))
-      )
+      throw refused(i, i)(StreamHintWords.misspelt(_, word(i)))
     }
     names.filter(word(_) == StreamHintWords.Hint).flatMap(hint)
   }
 
   /** Whether the word at `i` is the name of a hint, not an argument. */
   private def isHintName(i: Int): Boolean =
-    isAt(i - 1, "HENT_START") || isAt(i - 1, "COMMA") && isAt(i + 1, "LEFT_PAREN")
+    kind(i - 1) == "HENT_START" || kind(i - 1) == "COMMA" && kind(i + 1) == "LEFT_PAREN"
 
   private def hint(i: Int): Seq[Edit] =
-    if (!isAt(i + 1, "LEFT_PAREN")) Seq(insert(tokens(i).end, s"(${StreamHintWords.Name}())"))
+    if (kind(i + 1) != "LEFT_PAREN") Seq(insertBehind(i, s"(${StreamHintWords.Name}())"))
     else if (word(i + 2) == StreamHintWords.Name) Nil
     else {
-      val close = SqlToken.closing(tokens, i + 1)
+      val close = closing(i + 1)
       if (close >= tokens.length) Nil
       else
         Seq(
-          insert(tokens(i + 1).end, s"${StreamHintWords.Name}("),
-          insert(tokens(close).start, ")")
+          insertBehind(i + 1, s"${StreamHintWords.Name}("),
+          insertBefore(close, ")")
         )
     }
-
-  private def isAt(i: Int, kind: String): Boolean = tokens.isDefinedAt(i) && tokens(i).is(kind)
-
-  private def word(i: Int): String =
-    if (i < tokens.length) text.substring(tokens(i).start, tokens(i).end).toUpperCase else ""
-
-  private def insert(place: Int, words: String) = Edit(place, place, words)
 }
 
 private[streamjoin] object StreamHintWords {
@@ -64,10 +56,10 @@ private[streamjoin] object StreamHintWords {
   val Hint = "STREAM_JOIN"
 
   /** For each token, and the place behind the last one: whether it is in a hint, or ends one. */
-  def inHints(tokens: Seq[SqlToken]): IndexedSeq[Boolean] =
-    tokens.scanLeft(false) { (inside, t) =>
-      if (t.is("HENT_START")) true else if (t.is("HENT_END")) false else inside
-    }.toIndexedSeq
+  def inHints(text: SqlText): IndexedSeq[Boolean] =
+    text.tokens.scanLeft(false) { (inside, t) =>
+      t.kind == "HENT_START" || inside && t.kind != "HENT_END"
+    }
 
   private val Name = "JOIN_OPTIONS"
 

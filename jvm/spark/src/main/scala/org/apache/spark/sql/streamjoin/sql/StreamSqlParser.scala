@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNode
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.spark.ParsedText
 import org.apache.spark.sql.types.{DataType, StructType}
 
@@ -83,14 +82,13 @@ private[streamjoin] object StreamSqlParser {
     if (words.findFirstIn(text).isEmpty) None
     else {
       try {
-        val tokens = SqlToken.all(text)
+        val sql = new SqlText(text)
         val windows =
-          new RelationWindows(tokens).edits ++ new AsOfWords(text, tokens, joinsTablesAsOf).edits
-        val edits = windows ++ new StreamWords(text, tokens).edits(windows.nonEmpty) ++
-          new StreamHintWords(text, tokens).edits
+          new RelationWindows(sql).edits ++ new AsOfWords(sql, joinsTablesAsOf).edits
+        val edits = windows ++ new StreamWords(sql).edits(windows.nonEmpty) ++
+          new StreamHintWords(sql).edits
         Option.when(edits.nonEmpty)(new EditedText(text, edits.sortBy(e => (e.start, e.end))))
       } catch {
-        case w: WrongWindow    => throw refusal(text, w)
         case e: ParseException => throw e
         // a bug in this parser must not prevent Spark from running valid SQL
         case NonFatal(e) =>
@@ -102,9 +100,4 @@ private[streamjoin] object StreamSqlParser {
   /** Whether Spark 4.3 accepts its own `ASOF JOIN`; the setting is none of earlier versions. */
   private def joinsTablesAsOf: Boolean =
     SQLConf.get.getConfString("spark.sql.join.asofJoin.enabled", "false").toBoolean
-
-  private def refusal(text: String, w: WrongWindow): ParseException =
-    Relocation.refused(text, w.start, w.end - 1) {
-      StreamJoinErrors.invalidWindow(_, text.substring(w.start, w.end), w.reason, w.ofRows)
-    }
 }

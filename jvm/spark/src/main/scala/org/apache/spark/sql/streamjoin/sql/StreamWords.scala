@@ -18,37 +18,31 @@ import java.util.Locale
  * Source: SQLstream s-Server, "Streaming Joins"; the first draft of Hazelcast's design document;
  * Hazelcast SQL, which wraps a table function in TABLE.
  */
-private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[SqlToken]) {
+private[streamjoin] final class StreamWords(text: SqlText) {
+  import text._
 
   /**
    * @param windowed whether the statement has a window on a relation
    */
   def edits(windowed: Boolean): Seq[Edit] = {
-    val ours = windowed || tokens.indices.exists(i => isOurFunction(i) || isDialect(i))
-    val streams = tokens.indices.filter(isSelectStream(_, ours))
-    val orders = tokens.indices.filter(isBareOrder).map(i => remove(i + 1, i + 4))
+    val ours = windowed || indices.exists(i => isOurFunction(i) || isDialect(i))
+    val streams = indices.filter(isSelectStream(_, ours))
+    val orders = indices.filter(isBareOrder).map(i => remove(i + 1, i + 4))
     val dropped = streams.map(i => remove(i, i + 1))
-    val wrappers = tokens.indices.filter(isWrappedOrder).flatMap(unwrapped)
-    val inputs = new StreamInputs(text, tokens).edits
+    val wrappers = indices.filter(isWrappedOrder).flatMap(unwrapped)
+    val inputs = new StreamInputs(text).edits
     val dialect = windowed || streams.nonEmpty
-    dropped ++ orders ++ wrappers ++ inputs ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
+    dropped ++ orders ++ wrappers ++ inputs ++ (if (dialect) indices.flatMap(other) else Nil)
   }
 
   /** Removes the tokens with indexes from `from` until `until`. */
-  private def remove(from: Int, until: Int): Edit =
-    Edit(tokens(from).start, if (until < tokens.length) tokens(until).start else text.length, "")
-
-  private def kind(i: Int): String = if (i >= 0 && i < tokens.length) tokens(i).kind else ""
-
-  private def word(i: Int): String =
-    if (kind(i).isEmpty) ""
-    else text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT)
+  private def remove(from: Int, until: Int): Edit = replace(from, until, "")
 
   private def isOurFunction(i: Int): Boolean =
     kind(i) == "IDENTIFIER" && DescribedFunctions.names.contains(word(i).toLowerCase(Locale.ROOT))
 
   private def other(i: Int): Option[Edit] =
-    if (isOuterAlone(i)) Some(Edit(tokens(i).start, tokens(i).start, "FULL "))
+    if (isOuterAlone(i)) Some(insertBefore(i, "FULL "))
     else if (isLastComma(i)) Some(Edit(tokens(i).start, tokens(i).end, ""))
     else None
 
@@ -61,23 +55,16 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
       !secondFrom(i + 2)
 
   /** Whether another FROM follows `i` before a keyword that only follows a relation. */
-  private def secondFrom(i: Int): Boolean = {
-    var (n, depth) = (i, 0)
-    while (
-      n < tokens.length && depth >= 0 &&
-      !(depth == 0 && (kind(n) == "FROM" || StreamWords.AfterRelation(kind(n))))
-    ) {
-      if (kind(n) == "LEFT_PAREN") depth += 1 else if (kind(n) == "RIGHT_PAREN") depth -= 1
-      n += 1
-    }
-    depth == 0 && kind(n) == "FROM"
-  }
+  private def secondFrom(i: Int): Boolean =
+    Iterator.iterate(i)(after).map(kind)
+      .find(k => k.isEmpty || k == "FROM" || StreamWords.AfterRelation(k))
+      .contains("FROM")
 
   /** Whether the syntax at `i` is valid only in a dialect with `SELECT STREAM`. */
   private def isDialect(i: Int): Boolean = isLastComma(i) || isOuterAlone(i) && !isOuterAnAlias
 
   private lazy val isOuterAnAlias: Boolean =
-    tokens.indices.exists(i => kind(i) == "OUTER" && kind(i + 1) == "DOT")
+    indices.exists(i => kind(i) == "OUTER" && kind(i + 1) == "DOT")
 
   private def isBareOrder(i: Int): Boolean =
     Seq(i, i + 1, i + 2, i + 3).map(kind) == Seq("JOIN", "SELECT", "ASTERISK", "FROM") &&
@@ -89,7 +76,7 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
 
   /** Removes `TABLE(` at `i` and its closing parenthesis. */
   private def unwrapped(i: Int): Seq[Edit] = {
-    val close = SqlToken.closing(tokens, i + 3) + 1
+    val close = closing(i + 3) + 1
     if (kind(close) != "RIGHT_PAREN") Nil
     else Seq(remove(i, i + 2), Edit(tokens(close).start, tokens(close).end, ""))
   }
@@ -105,9 +92,9 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
         case ("", _)            => false
         case ("ASTERISK", next) => Seq("FROM", "COMMA", "EXCEPT", "").contains(next)
         case ("NOT", next)      => !StreamWords.Predicates(next)
-        case (k, _) if k.endsWith("_LITERAL") || k.endsWith("_VALUE")    => true
-        case (k, _) if StreamWords.AfterColumn(k) || !SqlToken.isWord(k) => false
-        case ("IDENTIFIER", _) if word(i + 1) == "ROWTIME"               => true
+        case (k, _) if k.endsWith("_LITERAL") || k.endsWith("_VALUE") => true
+        case (k, _) if StreamWords.AfterColumn(k) || !isWord(i + 1)   => false
+        case ("IDENTIFIER", _) if word(i + 1) == "ROWTIME"            => true
         case (_, next) => ours || !StreamWords.AfterAlias(next)
       }
     }

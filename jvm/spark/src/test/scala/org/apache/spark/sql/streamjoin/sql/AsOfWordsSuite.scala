@@ -12,7 +12,7 @@ class AsOfWordsSuite extends AnyFunSuite {
   private lazy val parser = StreamSqlParser.around(new SparkSqlParser())
 
   private def written(text: String): String = {
-    val edits = new AsOfWords(text, SqlToken.all(text), ofTables = false).edits
+    val edits = new AsOfWords(new SqlText(text), ofTables = false).edits
     new EditedText(text, edits.sortBy(e => (e.start, e.end))).text
   }
 

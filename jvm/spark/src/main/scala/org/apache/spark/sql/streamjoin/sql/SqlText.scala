@@ -1,0 +1,78 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.util.Locale
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
+
+/** A SQL text and its tokens, by index. Outside the text, the kind and the word are empty. */
+private[streamjoin] final class SqlText(text: String) {
+
+  val tokens: IndexedSeq[SqlToken] = SqlToken.all(text)
+
+  def indices: Range = tokens.indices
+
+  def kind(i: Int): String = if (tokens.isDefinedAt(i)) tokens(i).kind else ""
+
+  /** The text of a token in capitals. */
+  def word(i: Int): String =
+    if (tokens.isDefinedAt(i)) between(i, i + 1).toUpperCase(Locale.ROOT) else ""
+
+  /** The text from one token until another. */
+  def between(from: Int, until: Int): String =
+    text.substring(tokens(from).start, tokens(until - 1).end)
+
+  /** Whether a token may be a name. */
+  def isWord(i: Int): Boolean = !Set("", "DOT", "UNRECOGNIZED")(kind(i)) && {
+    val first = text.charAt(tokens(i).start)
+    // a number may start with a dot
+    first == '.' || !SqlText.Symbols.contains(first)
+  }
+
+  /** The parenthesis that closes the one at `open`; the number of tokens if none does. */
+  def closing(open: Int): Int = closings.getOrElse(open, tokens.length)
+
+  /** The parenthesis that the one at `close` closes, if any. */
+  def opening(close: Int): Option[Int] = openings.get(close)
+
+  /** The token behind this one, or behind the parenthesis that closes this one. */
+  def after(i: Int): Int =
+    if (kind(i) == "LEFT_PAREN") (closing(i) + 1).min(tokens.length) else i + 1
+
+  /** The token before this one, or before the parenthesis that this one closes; -1 if none. */
+  def before(i: Int): Int =
+    if (kind(i) == "RIGHT_PAREN") opening(i).getOrElse(0) - 1 else i - 1
+
+  private lazy val openings: Map[Int, Int] = {
+    val open = mutable.Stack.empty[Int]
+    indices.flatMap { i =>
+      if (kind(i) == "LEFT_PAREN") open.push(i)
+      Option.when(kind(i) == "RIGHT_PAREN" && open.nonEmpty)(i -> open.pop())
+    }.toMap
+  }
+
+  private lazy val closings: Map[Int, Int] = openings.map(_.swap)
+
+  def insertBefore(i: Int, words: String): Edit = Edit(tokens(i).start, tokens(i).start, words)
+
+  def insertBehind(i: Int, words: String): Edit = Edit(tokens(i).end, tokens(i).end, words)
+
+  /** Replaces the tokens from one until another, with the white space behind them. */
+  def replace(from: Int, until: Int, words: String): Edit = {
+    val end = if (tokens.isDefinedAt(until)) tokens(until).start else text.length
+    Edit(tokens(from).start, end, words)
+  }
+
+  /** Makes an error of the parser at the tokens from one to another. */
+  def refused(from: Int, to: Int)(error: Origin => StreamJoinAnalysisException): ParseException =
+    Relocation.refused(text, tokens(from).start, tokens(to).end - 1)(error)
+}
+
+private object SqlText {
+
+  /** The first characters of tokens that are no names. */
+  private val Symbols = "()[],;:=<>!+-*/%~&|^"
+}
