@@ -29,36 +29,32 @@ import io.streamjoin.model.{Side, Watermarks}
 sealed trait WatermarkPlan extends Serializable {
   def eval(base: Array[Long]): Long
 
+  /** The plans that it is computed from, without those below a join. */
+  def inputs: Seq[WatermarkPlan] = Nil
+
+  /** The same form with other inputs. */
+  def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan = this
+
   /** Whether it follows from the watermarks at a join. */
   final def isOfJoin: Boolean = WatermarkPlan.joins(this).nonEmpty
 
   /** The same plan with base columns numbered from `by` on. */
-  def shift(by: Int): WatermarkPlan
+  def shift(by: Int): WatermarkPlan = map(_.shift(by))
 }
 
 object WatermarkPlan {
 
   /** The source columns that a watermark follows from, without a join, as-of or other, in between. */
   private[watermark] def direct(plan: WatermarkPlan): Seq[Int] = plan match {
-    case Base(i)          => Seq(i)
-    case Least(inputs)    => inputs.flatMap(direct)
-    case Greatest(inputs) => inputs.flatMap(direct)
-    case WindowEnd(of)    => direct(of)
-    case Shifted(of, _)   => direct(of)
-    case Multiple(of, _)  => direct(of)
-    case _                => Nil
+    case Base(i)      => Seq(i)
+    case _: AsOfLimit => Nil
+    case other        => other.inputs.flatMap(direct)
   }
 
   /** The joins right below. */
   private[watermark] def joins(plan: WatermarkPlan): Seq[JoinWatermarks] = plan match {
-    case Joined(join, _)   => Seq(join)
-    case Least(inputs)     => inputs.flatMap(joins)
-    case Greatest(inputs)  => inputs.flatMap(joins)
-    case AsOfLimit(inputs) => inputs.flatMap(joins)
-    case WindowEnd(of)     => joins(of)
-    case Shifted(of, _)    => joins(of)
-    case Multiple(of, _)   => joins(of)
-    case _                 => Nil
+    case Joined(join, _) => Seq(join)
+    case other           => other.inputs.flatMap(joins)
   }
 
   /**
@@ -68,13 +64,9 @@ object WatermarkPlan {
    */
   def rivals(plan: WatermarkPlan): Map[Int, Set[Int]] = plan match {
     case Joined(join, _)   => join.rivals
-    case WindowEnd(of)     => rivals(of)
-    case Shifted(of, _)    => rivals(of)
-    case Multiple(of, _)   => rivals(of)
-    case Greatest(inputs)  => inputs.flatMap(rivals).toMap
     case Least(inputs)     => rivalsAmong(inputs)
     case AsOfLimit(inputs) => rivalsAmong(inputs)
-    case _                 => Map.empty
+    case other             => other.inputs.flatMap(rivals).toMap
   }
 
   private def rivalsAmong(inputs: Seq[WatermarkPlan]): Map[Int, Set[Int]] = {
@@ -87,14 +79,10 @@ object WatermarkPlan {
 
   /** All source columns that a watermark follows from. */
   private[watermark] def sources(plan: WatermarkPlan): Seq[Int] = plan match {
-    case Base(i)           => Seq(i)
-    case Joined(join, _)   => join.sources
-    case Least(inputs)     => inputs.flatMap(sources)
-    case Greatest(inputs)  => inputs.flatMap(sources)
-    case AsOfLimit(inputs) => inputs.flatMap(sources)
-    case WindowEnd(of)     => sources(of)
-    case Shifted(of, _)    => sources(of)
-    case _                 => Nil
+    case Base(i)         => Seq(i)
+    case Joined(join, _) => join.sources
+    case _: Multiple     => Nil
+    case other           => other.inputs.flatMap(sources)
   }
 
   /** The watermark of a source column: the largest value seen minus the lag. */
@@ -104,9 +92,10 @@ object WatermarkPlan {
   }
 
   /** A column of a union: the slowest of its inputs. */
-  final case class Least(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
+  final case class Least(override val inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
-    override def shift(by: Int): WatermarkPlan = Least(inputs.map(_.shift(by)))
+    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
+      Least(inputs.map(change))
   }
 
   /**
@@ -115,15 +104,17 @@ object WatermarkPlan {
    *
    * @param inputs the times of both sides, on one scale
    */
-  final case class AsOfLimit(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
+  final case class AsOfLimit(override val inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
-    override def shift(by: Int): WatermarkPlan = AsOfLimit(inputs.map(_.shift(by)))
+    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
+      AsOfLimit(inputs.map(change))
   }
 
   /** The greatest of several times that a row has all: at least the most advanced one. */
-  final case class Greatest(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
+  final case class Greatest(override val inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).max
-    override def shift(by: Int): WatermarkPlan = Greatest(inputs.map(_.shift(by)))
+    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
+      Greatest(inputs.map(change))
   }
 
   /** A time at a constant distance from another. */
@@ -132,7 +123,9 @@ object WatermarkPlan {
       val time = of.eval(base)
       if (time == Watermarks.Unknown) time else Saturated.add(time, distance)
     }
-    override def shift(by: Int): WatermarkPlan = Shifted(of.shift(by), distance)
+    override def inputs: Seq[WatermarkPlan] = Seq(of)
+    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
+      Shifted(change(of), distance)
   }
 
   /** A time in a smaller unit: a multiple of it. */
@@ -141,17 +134,13 @@ object WatermarkPlan {
       val time = of.eval(base)
       if (time == Watermarks.Unknown) time else Saturated.multiply(time, factor)
     }
-    override def shift(by: Int): WatermarkPlan = Multiple(of.shift(by), factor)
+    override def inputs: Seq[WatermarkPlan] = Seq(of)
+    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
+      Multiple(change(of), factor)
   }
 
   /** The end of the window that a time falls into: later than the time itself. */
-  final case class WindowEnd(of: WatermarkPlan) extends WatermarkPlan {
-    override def eval(base: Array[Long]): Long = {
-      val time = of.eval(base)
-      if (time == Watermarks.Unknown) time else Saturated.add(time, 1)
-    }
-    override def shift(by: Int): WatermarkPlan = WindowEnd(of.shift(by))
-  }
+  def windowEnd(of: WatermarkPlan): WatermarkPlan = Shifted(of, 1)
 
   /** Whether it follows, among others, from the watermarks at a join with these bounds. */
   def contains(plan: WatermarkPlan, bounds: JoinBounds): Boolean =
@@ -243,12 +232,8 @@ object WatermarkPlan {
             arriving.put(join, JoinWatermarks(join.bounds, join.inputs.map(of))): Unit
           Remaining(joined, arriving.get(join), h)
         }
-      case Least(inputs)            => Least(inputs.map(of))
-      case Greatest(inputs)         => Greatest(inputs.map(of))
-      case WindowEnd(below)         => WindowEnd(of(below))
-      case Shifted(below, distance) => Shifted(of(below), distance)
-      case Multiple(below, factor)  => Multiple(of(below), factor)
-      case other                    => other
+      case limit: AsOfLimit => limit
+      case other            => other.map(of)
     }
     of(plan)
   }
@@ -256,7 +241,6 @@ object WatermarkPlan {
   /** A column whose rows may be of any age. */
   case object Never extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = Watermarks.Unknown
-    override def shift(by: Int): WatermarkPlan = Never
   }
 }
 

@@ -235,7 +235,7 @@ private object RulesSuite {
         kind match {
           case "B" => Base(numbers(0))
           case "N" => Never
-          case "W" => WindowEnd(next())
+          case "W" => windowEnd(next())
           case "S" => Shifted(next(), numbers(0).toLong)
           case "L" => Least(several(numbers(0)))
           case "G" => Greatest(several(numbers(0)))

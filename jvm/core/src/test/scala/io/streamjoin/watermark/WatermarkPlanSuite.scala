@@ -120,8 +120,8 @@ class WatermarkPlanSuite extends AnyFunSuite {
 
   test("the watermark of a window end is above the watermark of its time") {
     // no time below 5 arrives any more, so no window that ends at 5
-    assert(WindowEnd(Base(0)).eval(Array(5L)) == 6)
-    assert(WindowEnd(Base(0)).eval(Array(Unknown)) == Unknown)
+    assert(windowEnd(Base(0)).eval(Array(5L)) == 6)
+    assert(windowEnd(Base(0)).eval(Array(Unknown)) == Unknown)
   }
 
   test("the watermark of a time in a smaller unit is multiplied and saturates") {
@@ -138,7 +138,7 @@ class WatermarkPlanSuite extends AnyFunSuite {
         Base(1),
         Least(Seq(Base(0), Base(2))),
         AsOfLimit(Seq(Base(0), Base(2))),
-        WindowEnd(Base(1)),
+        windowEnd(Base(1)),
         Multiple(Base(1), 1000),
         Joined(above, 0),
         Joined(above, 2),

@@ -86,7 +86,7 @@ private[times] final class ProjectedTimes(
   private def windowEnd(e: Expression): Option[WatermarkPlan] = for {
     time <- WindowArithmetic.timeOfEnd(plain(e))
     plan <- watermark(time)
-  } yield WatermarkPlan.WindowEnd(plan)
+  } yield WatermarkPlan.windowEnd(plan)
 
   private def watermark(time: Expression): Option[WatermarkPlan] =
     origins(plain(time)).flatMap(watermarks.get).headOption.orElse(windowEnd(time))

@@ -156,7 +156,7 @@ private[streamjoin] final case class TimeColumns(
       plan <- below.columns.get(time.exprId)
     } yield (
       window.exprId,
-      WatermarkPlan.WindowEnd(plan),
+      WatermarkPlan.windowEnd(plan),
       expressions.map(below.inExpressions.length).distinct
     )
     copy(
