@@ -8,11 +8,12 @@ import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{OptionValue, UnresolvedChangelog}
 
 /**
- * Resolves a hint that declares a changelog, for clients with only Spark's DataFrame.
+ * Resolves a hint that declares a changelog. Spark Connect clients write it, which have only Spark's
+ * DataFrame, and so does the Python package in a classic session.
  *
  * Its options are strings: `'key=id'` once for each column of the key, `'op=...'`, `'value=...'`,
- * `'sequence_by=...'`, and `'op_mapping=word=kind'` once for each word. The condition `deletes` of
- * `from_upserts` is an expression.
+ * `'sequence_by=...'`, and `'op_mapping=word=kind'` once for each word. They may also be named
+ * arguments. The condition `deletes` of `from_upserts` is an expression.
  */
 private[sql] object ChangelogHint {
 
