@@ -38,8 +38,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `PlaceWindows` moves windows, match conditions and parts of WHERE into the lowest join that
  *      they bound.
  *    - `ResolveStreamSubqueries`: subqueries over streams become semi and anti joins.
- *    - `ResolveChangelog`, `KeepChangeColumns`, `ResolveChangelogJoin`: changelog joins. They run
- *      before the event-time join, which treats each row as an insert.
+ *    - `ResolveChangelog`, `ResolveChangelogJoin`: changelog joins. They run before the event-time
+ *      join, which treats each row as an insert.
  *    - `AwaitChangeColumns.Release`, `AwaitAliases.Release` restore `_change_type` and the new
  *      names.
  *    - `CompleteSums`: sums over a changelog that is not the output of a join get both images of

@@ -34,7 +34,6 @@ import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{
   Changelogs,
   CompleteSums,
-  KeepChangeColumns,
   MarkResult
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.OneEventTime
@@ -113,7 +112,6 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
     // before the event-time join, which treats each row as an insert
     extensions.injectResolutionRule(_ => ResolveChangelog)
-    extensions.injectResolutionRule(_ => KeepChangeColumns)
     extensions.injectResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectResolutionRule(_ => AwaitChangeColumns.Release)
     extensions.injectResolutionRule(_ => AwaitAliases.Release)

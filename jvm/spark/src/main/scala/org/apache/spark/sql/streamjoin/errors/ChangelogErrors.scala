@@ -6,6 +6,9 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors.analysis
 /** Errors about changelogs and changelog joins. */
 private[streamjoin] object ChangelogErrors {
 
+  /** A function on all columns, written without the columns that describe a change. */
+  val NamedColumns = "df.na.fill(value, subset=[...])"
+
   /**
    * @param columns columns of the plan. One may have the name of the change-kind column by accident
    */
@@ -21,7 +24,8 @@ private[streamjoin] object ChangelogErrors {
       "columns" -> columns.mkString(", "),
       "how" ->
         (if (columns.exists(_.equalsIgnoreCase("_change_type")))
-           "unchanged, and give a column that is computed from it another name"
+           "unchanged, and give a column that is computed from it another name. In df.na and in " +
+             s"casts, name the columns, as $NamedColumns"
          else "in each select below")
     )
 

@@ -125,7 +125,8 @@ private[resolve] object ChangelogRefusals {
       def refused(e: Expression, name: String) = unsupported(
         s"${ColumnNames.sql(e)}, between the changes of the ${side.name} input and the join, depends on " +
           s"$name: the delete of a row could differ from its insert",
-        "the expression without that column, or below the declaration of the changelog"
+        s"the expression without that column, such as ${ChangelogErrors.NamedColumns}, or below the " +
+          "declaration of the changelog"
       )
       plan match {
         case Filter(condition, _) =>

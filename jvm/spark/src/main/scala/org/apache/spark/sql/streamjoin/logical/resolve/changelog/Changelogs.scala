@@ -5,7 +5,14 @@ import java.util.Locale
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Sum}
-import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SessionWindow, VirtualColumn}
+import org.apache.spark.sql.catalyst.expressions.{
+  AtLeastNNonNulls,
+  Attribute,
+  AttributeSet,
+  Expression,
+  SessionWindow,
+  VirtualColumn
+}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
@@ -194,6 +201,13 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _: ChangelogJoin =>
     case f: Filter =>
       belowStays(f, summed)
+      f.condition.collectFirst(Function.unlift(kindAsValue)).foreach { kind =>
+        throw ChangelogErrors.unsupportedChangelog(
+          f.origin,
+          s"df.na.drop counts the values of a row, and ${kind.name} always has one",
+          "df.na.drop(subset=[...]), with columns of the rows"
+        )
+      }
       NondeterministicColumns.in(f.child).of(f.condition).foreach { what =>
         throw ChangelogErrors.unsupportedChangelog(
           f.origin,
@@ -217,6 +231,13 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "of one batch. Or query a table into which the changes are merged"
       )
     case _ =>
+  }
+
+  /** The row kind, if `df.na.drop` counts it among the values of a row. */
+  private def kindAsValue(e: Expression): Option[Attribute] = e match {
+    case AtLeastNNonNulls(_, values) =>
+      ChangelogMarks.kind(values.collect { case a: Attribute => a })
+    case _ => None
   }
 
   private def belowStays(plan: LogicalPlan, summed: Boolean): Unit =
