@@ -18,11 +18,12 @@ import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
+  IncrementalExecution,
   NamedSources,
   OffsetSeqLog,
   OffsetSeqMetadata,
   OperatorStateMetadataV2,
-  PlannerOfBatch,
+  SparkClass,
   WatermarkPropagator
 }
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
@@ -125,7 +126,8 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     val metadata = log.offsetSeqMetadataForBatchId(batch).getOrElse(OffsetSeqMetadata(0, 0))
     OffsetSeqMetadata.setSessionConf(metadata, own.sessionState.conf)
     own.conf.set(SQLConf.CBO_ENABLED.key, false)
-    val planner = PlannerOfBatch.of(
+    val planner = SparkClass.make(
+      classOf[IncrementalExecution],
       own,
       w.inputQuery,
       w.outputMode,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   StatefulOpClusteredDistribution
 }
-import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
+import org.apache.spark.sql.streamjoin.spark.SparkClass
 import org.apache.spark.sql.types.{MapType, VariantType}
 
 import io.streamjoin.model.Side
@@ -43,7 +43,7 @@ private[streamjoin] object JoinDistribution {
 
   /** The distribution of a stateless operator: rows with equal values are in one partition. */
   def together(by: Seq[Expression]): Distribution =
-    SparkCaseClass.make(classOf[ClusteredDistribution], by, Boolean.box(false), None)
+    SparkClass.make(classOf[ClusteredDistribution], by, false, None)
 
   /** The columns that Spark can hash. Without the others, equal rows still are in one partition. */
   def hashable(columns: Seq[Attribute]): Seq[Attribute] =

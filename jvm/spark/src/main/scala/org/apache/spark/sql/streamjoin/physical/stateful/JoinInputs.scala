@@ -20,7 +20,7 @@ import org.apache.spark.sql.execution.{
 }
 import org.apache.spark.sql.execution.exchange._
 import org.apache.spark.sql.streamjoin.physical.exchange.StreamExchangeExec
-import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
+import org.apache.spark.sql.streamjoin.spark.SparkClass
 import org.apache.spark.util.ThreadUtils
 
 /**
@@ -56,7 +56,7 @@ private[physical] object JoinInputs {
       input.mapChildren(shuffled(_, distribution))
     } else if (!isShuffle(input) && (distribution == AllTuples || unseen(input))) {
       val partitions = distribution.requiredNumPartitions.get
-      SparkCaseClass.make(
+      SparkClass.make(
         classOf[ShuffleExchangeExec],
         distribution.createPartitioning(partitions),
         input,

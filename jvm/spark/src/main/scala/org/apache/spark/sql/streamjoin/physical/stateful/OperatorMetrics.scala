@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streaming.StateOperatorProgress
-import org.apache.spark.sql.streamjoin.spark.ProgressOfSpark
+import org.apache.spark.sql.streamjoin.spark.SparkClass
 
 /**
  * A metric of a batch, summed over all partitions.
@@ -56,12 +56,10 @@ private[physical] final class OperatorMetrics(own: Seq[Figure]) {
     (own :+ Spilled).foreach(f => custom.put(f.name, value(f.name)))
     (more ++ extremes).foreach { case (name, value) => custom.put(name, value) }
     val readings = (own :+ Spilled).filter(_.isReading).map(_.name).toSet
-    ProgressOfSpark.of(
-      operator,
-      asked.map(value) ++ Seq(partitions.toLong, value(Stores.name)),
-      custom,
-      readings ++ more.keySet
-    )
+    val sums: Seq[Any] = asked.map(value) ++ Seq(partitions.toLong, value(Stores.name))
+    // Spark 4.3 asks which metrics are gauges
+    val arguments = operator +: sums :+ custom :+ (readings ++ more.keySet)
+    SparkClass.make(classOf[StateOperatorProgress], arguments: _*)
   }
 }
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   RelationWindow
 }
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
-import org.apache.spark.sql.streamjoin.spark.{InlineCTE, SparkCaseClass}
+import org.apache.spark.sql.streamjoin.spark.{InlineCTE, SparkClass}
 
 /**
  * Analyzer rule that inlines common table expressions with event times or with changes, so that a
@@ -27,10 +27,10 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
       }
     }
 
-  private val inline: InlineCTE = SparkCaseClass.make(
+  private val inline: InlineCTE = SparkClass.make(
     classOf[InlineCTE],
-    /* alwaysInline = */ Boolean.box(false),
-    /* keepDanglingRelations = */ Boolean.box(false)
+    /* alwaysInline = */ false,
+    /* keepDanglingRelations = */ false
   )
 
   /**
