@@ -43,8 +43,8 @@ private[physical] final class ExchangeShuffle private (
 
   private val mappers = shuffle.rdd.getNumPartitions
 
-  /** The inline map outputs when the last task was serialized. */
-  private val last = new AtomicReference(Option.empty[MapIds])
+  /** The sorted IDs of the inline map outputs when the last task was serialized. */
+  private val last = new AtomicReference(Option.empty[Seq[Long]])
 
   /** Whether all map outputs are complete. */
   def isWritten: Boolean = SparkEnv.get.mapOutputTracker match {
@@ -93,7 +93,7 @@ private[physical] final class ExchangeShuffle private (
     val tracker = SparkEnv.get.mapOutputTracker.asInstanceOf[MapOutputTrackerMaster]
     val register = tracker.shuffleStatuses(shuffle.shuffleId)
     val count = register.withMapStatuses(_.filter(_ != null).map(_.mapId)).filter(told.contains)
-    val ids = MapIds.of(count)
+    val ids = count.sorted.toSeq
     if (last.getAndSet(Some(ids)).exists(_ != ids)) {
       // the tracker caches the serialized statuses, even if a late attempt has replaced another one
       register.invalidateSerializedMapOutputStatusCache()

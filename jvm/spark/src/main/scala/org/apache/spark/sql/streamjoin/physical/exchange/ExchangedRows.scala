@@ -65,7 +65,7 @@ private[exchange] final class ExchangedRows(
   ): Iterator[UnsafeRow] = {
     check(come)
     val others =
-      if (come.mapIds.count == mappers) Iterator.empty[UnsafeRow]
+      if (come.mapIds.length == mappers) Iterator.empty[UnsafeRow]
       else {
         val chunks = inFiles(part, context)
         check(come)
@@ -101,16 +101,16 @@ private[exchange] object ExchangedRows {
    * Checks the inline map outputs in a task.
    *
    * @param told the partition whose size marks an inline map output
-   * @param inline the map outputs whose rows the task carries
+   * @param inline the sorted IDs of the map outputs whose rows the task carries
    * @throws MetadataFetchFailedException if other map outputs are inline now
    */
-  def check(tracker: MapOutputTracker, shuffle: Int, told: Int, inline: MapIds): Unit = {
+  def check(tracker: MapOutputTracker, shuffle: Int, told: Int, inline: Seq[Long]): Unit = {
     val now = tracker
       .getMapSizesByExecutorId(shuffle, told)
       .flatMap(_._2.iterator)
       .collect { case (block: ShuffleBlockId, _, _) => block.mapId }
-      .toArray
-    if (MapIds.of(now) != inline) {
+      .toSeq
+    if (now.sorted != inline) {
       tracker match {
         // an executor caches the first statuses that it fetched, which may be outdated
         case ofExecutor: MapOutputTrackerWorker => ofExecutor.unregisterShuffle(shuffle)
@@ -128,10 +128,10 @@ private[exchange] object ExchangedRows {
 /**
  * The rows of a partition that its reading task carries.
  *
- * @param mapIds the IDs of all inline map outputs
+ * @param mapIds the sorted IDs of all inline map outputs
  * @param rows the bytes of each one with rows for the partition
  */
-private[exchange] final case class InlinePart(mapIds: MapIds, rows: Array[Array[Byte]])
+private[exchange] final case class InlinePart(mapIds: Seq[Long], rows: Array[Array[Byte]])
 
 /**
  * @param now the inline rows, evaluated on the driver when a task is serialized; null: no output is
