@@ -4,8 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchReport,
-  EarliestTimes,
-  LargestNumbers,
+  ExtremeNumbers,
   PartitionCounts
 }
 import org.apache.spark.util.CollectionAccumulator
@@ -25,9 +24,9 @@ import io.streamjoin.state.JoinState
  */
 private[physical] final case class JoinReport(
     common: BatchReport,
-    furthest: LargestNumbers,
+    furthest: ExtremeNumbers,
     sketched: PartitionCounts,
-    held: Option[EarliestTimes],
+    held: Option[ExtremeNumbers],
     loads: Option[CollectionAccumulator[TaskLoad]] = None
 ) {
 

@@ -21,13 +21,13 @@ private[physical] trait ReportsDisorder extends JoinExec {
 
   final override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
 
-  @transient private lazy val furthest: LargestNumbers =
-    registered(new LargestNumbers(JoinExtremes.size(joinSpec)))
+  @transient private lazy val furthest: ExtremeNumbers =
+    registered(new ExtremeNumbers(JoinExtremes.size(joinSpec)))
 
   @transient private lazy val sketched: PartitionCounts = registered(new PartitionCounts)
 
   protected final def joinReport(
-      held: Option[EarliestTimes],
+      held: Option[ExtremeNumbers],
       loads: Option[CollectionAccumulator[TaskLoad]] = None
   ): JoinReport = JoinReport(report, furthest, sketched, held, loads)
 

@@ -143,14 +143,15 @@ class StreamJoinExec(
 
   override protected def joinSpec: StreamJoinSpec = spec
 
-  @transient private var held: Option[EarliestTimes] = None
+  @transient private var held: Option[ExtremeNumbers] = None
 
   /**
    * Makes the tasks report the earliest times of their buffered rows by column: of all rows, and of
    * the unmatched ones. Must be called before the tasks run.
    */
   private[physical] def watchHeld(): Unit =
-    if (held.isEmpty) held = Some(registered(new EarliestTimes(2 * bounds.columns.length)))
+    if (held.isEmpty)
+      held = Some(registered(new ExtremeNumbers(2 * bounds.columns.length, smallest = true)))
 
   /** The earliest times, complete when all tasks of the batch have run. */
   private[physical] def earliestBuffered: Option[WatermarkPlan.Buffered] = held.map { times =>

@@ -25,45 +25,27 @@ private[physical] final class LargestTime extends AccumulatorV2[Long, Long] {
 }
 
 /**
- * Accumulator of a vector of numbers: for each position, the largest number of all tasks. The tasks
- * of a batch report the same number, or a lower one.
+ * Accumulator of a vector of numbers: for each position, the largest number of all tasks, or the
+ * smallest one. Without a report, each number is `Watermarks.Unknown`.
  */
-private[physical] final class LargestNumbers(size: Int)
+private[physical] final class ExtremeNumbers(size: Int, smallest: Boolean = false)
     extends AccumulatorV2[Array[Long], Array[Long]] {
-  private val numbers = Array.fill(size)(Watermarks.Unknown)
+  private var numbers: Option[Array[Long]] = None
 
-  override def isZero: Boolean = numbers.forall(_ == Watermarks.Unknown)
-  override def copy(): LargestNumbers = {
-    val c = new LargestNumbers(size)
-    c.add(numbers)
+  private def pick(a: Long, b: Long): Long = if (smallest) math.min(a, b) else math.max(a, b)
+
+  override def isZero: Boolean = numbers.isEmpty
+  override def copy(): ExtremeNumbers = {
+    val c = new ExtremeNumbers(size, smallest)
+    c.numbers = numbers
     c
   }
-  override def reset(): Unit = java.util.Arrays.fill(numbers, Watermarks.Unknown)
+  override def reset(): Unit = numbers = None
   override def add(v: Array[Long]): Unit =
-    for (i <- numbers.indices) numbers(i) = math.max(numbers(i), v(i))
-  override def merge(other: AccumulatorV2[Array[Long], Array[Long]]): Unit = add(other.value)
-  override def value: Array[Long] = numbers.clone()
-}
-
-/** Accumulator of a vector of times: for each position, the earliest time of all tasks. */
-private[physical] final class EarliestTimes(size: Int)
-    extends AccumulatorV2[Array[Long], Array[Long]] {
-  private var times: Option[Array[Long]] = None
-
-  override def isZero: Boolean = times.isEmpty
-  override def copy(): EarliestTimes = {
-    val c = new EarliestTimes(size)
-    c.times = times
-    c
-  }
-  override def reset(): Unit = times = None
-  override def add(v: Array[Long]): Unit =
-    times = Some(times.fold(v.clone())(_.zip(v).map { case (a, b) => math.min(a, b) }))
+    numbers = Some(numbers.fold(v.clone())(_.zip(v).map { case (a, b) => pick(a, b) }))
   override def merge(other: AccumulatorV2[Array[Long], Array[Long]]): Unit =
     if (!other.isZero) add(other.value)
-
-  /** The earliest times. Without a report, all of them are `Watermarks.Unknown`. */
-  override def value: Array[Long] = times.fold(Array.fill(size)(Watermarks.Unknown))(_.clone())
+  override def value: Array[Long] = numbers.fold(Array.fill(size)(Watermarks.Unknown))(_.clone())
 }
 
 /**

@@ -16,8 +16,8 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 private[physical] final class BatchReport(
     val emitted: SQLMetric,
     ofPartitions: PartitionCounts,
-    watermarks: LargestNumbers,
-    lastActiveMs: LargestNumbers
+    watermarks: ExtremeNumbers,
+    lastActiveMs: ExtremeNumbers
 ) extends Serializable {
 
   def add(

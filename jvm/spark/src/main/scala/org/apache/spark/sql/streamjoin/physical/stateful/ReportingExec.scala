@@ -42,11 +42,11 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
   /** Metrics that only Spark's user interface shows. */
   protected def furtherMetrics: Map[String, SQLMetric] = Map.empty
 
-  @transient private lazy val received: LargestNumbers =
-    registered(new LargestNumbers(watermarkCount))
+  @transient private lazy val received: ExtremeNumbers =
+    registered(new ExtremeNumbers(watermarkCount))
 
-  @transient private lazy val lastActive: LargestNumbers =
-    registered(new LargestNumbers(sourceCount))
+  @transient private lazy val lastActive: ExtremeNumbers =
+    registered(new ExtremeNumbers(sourceCount))
 
   @transient private lazy val ofPartitions: PartitionCounts =
     registered(new PartitionCounts(ShownCounts.of(sparkContext, metrics)))
