@@ -10,16 +10,12 @@ private[streamjoin] trait RelocatedClasses {
   type CheckpointFileManager = streaming.CheckpointFileManager
   lazy val CheckpointFileManager = streaming.CheckpointFileManager
   type CommitLog = streaming.CommitLog
-  lazy val CommitLog = streaming.CommitLog
   type OffsetSeqLog = streaming.OffsetSeqLog
-  lazy val OffsetSeqLog = streaming.OffsetSeqLog
   type OffsetSeqMetadata = streaming.OffsetSeqMetadata
   lazy val OffsetSeqMetadata = streaming.OffsetSeqMetadata
 
   type EventTimeStatsAccum = streaming.EventTimeStatsAccum
-  lazy val EventTimeStatsAccum = streaming.EventTimeStatsAccum
   type EventTimeWatermarkExec = streaming.EventTimeWatermarkExec
-  lazy val EventTimeWatermarkExec = streaming.EventTimeWatermarkExec
   type StateStoreWriter = streaming.StateStoreWriter
   type StatefulOpStateStoreCheckpointInfo = streaming.StatefulOpStateStoreCheckpointInfo
   lazy val StatefulOpStateStoreCheckpointInfo = streaming.StatefulOpStateStoreCheckpointInfo
@@ -27,24 +23,19 @@ private[streamjoin] trait RelocatedClasses {
   lazy val StatefulOperatorStateInfo = streaming.StatefulOperatorStateInfo
 
   type FlatMapGroupsWithStateExec = streaming.FlatMapGroupsWithStateExec
-  lazy val FlatMapGroupsWithStateExec = streaming.FlatMapGroupsWithStateExec
 
   type StreamingSymmetricHashJoinExec = streaming.StreamingSymmetricHashJoinExec
-  lazy val StreamingSymmetricHashJoinExec = streaming.StreamingSymmetricHashJoinExec
   lazy val StreamingSymmetricHashJoinHelper = streaming.StreamingSymmetricHashJoinHelper
 
   type IncrementalExecution = streaming.IncrementalExecution
-  lazy val IncrementalExecution = streaming.IncrementalExecution
   lazy val StreamExecution = streaming.StreamExecution
   lazy val StreamingCheckpointConstants = streaming.StreamingCheckpointConstants
   type StreamingQueryWrapper = streaming.StreamingQueryWrapper
   type StreamingRelation = streaming.StreamingRelation
-  lazy val StreamingRelation = streaming.StreamingRelation
   type WatermarkPropagator = streaming.WatermarkPropagator
   lazy val WatermarkPropagator = streaming.WatermarkPropagator
 
   type FileStreamSink = streaming.FileStreamSink
-  lazy val FileStreamSink = streaming.FileStreamSink
 
   type TimestampAddInterval = expressions.TimeAdd
   lazy val TimestampAddInterval = expressions.TimeAdd

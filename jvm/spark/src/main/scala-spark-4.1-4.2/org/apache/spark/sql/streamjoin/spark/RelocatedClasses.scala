@@ -11,16 +11,12 @@ private[streamjoin] trait RelocatedClasses {
   type CheckpointFileManager = checkpointing.CheckpointFileManager
   lazy val CheckpointFileManager = checkpointing.CheckpointFileManager
   type CommitLog = checkpointing.CommitLog
-  lazy val CommitLog = checkpointing.CommitLog
   type OffsetSeqLog = checkpointing.OffsetSeqLog
-  lazy val OffsetSeqLog = checkpointing.OffsetSeqLog
   type OffsetSeqMetadata = checkpointing.OffsetSeqMetadata
   lazy val OffsetSeqMetadata = checkpointing.OffsetSeqMetadata
 
   type EventTimeStatsAccum = stateful.EventTimeStatsAccum
-  lazy val EventTimeStatsAccum = stateful.EventTimeStatsAccum
   type EventTimeWatermarkExec = stateful.EventTimeWatermarkExec
-  lazy val EventTimeWatermarkExec = stateful.EventTimeWatermarkExec
   type StateStoreWriter = stateful.StateStoreWriter
   type StatefulOpStateStoreCheckpointInfo = stateful.StatefulOpStateStoreCheckpointInfo
   lazy val StatefulOpStateStoreCheckpointInfo = stateful.StatefulOpStateStoreCheckpointInfo
@@ -28,24 +24,19 @@ private[streamjoin] trait RelocatedClasses {
   lazy val StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
 
   type FlatMapGroupsWithStateExec = stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
-  lazy val FlatMapGroupsWithStateExec = stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 
   type StreamingSymmetricHashJoinExec = stateful.join.StreamingSymmetricHashJoinExec
-  lazy val StreamingSymmetricHashJoinExec = stateful.join.StreamingSymmetricHashJoinExec
   lazy val StreamingSymmetricHashJoinHelper = stateful.join.StreamingSymmetricHashJoinHelper
 
   type IncrementalExecution = runtime.IncrementalExecution
-  lazy val IncrementalExecution = runtime.IncrementalExecution
   lazy val StreamExecution = runtime.StreamExecution
   lazy val StreamingCheckpointConstants = runtime.StreamingCheckpointConstants
   type StreamingQueryWrapper = runtime.StreamingQueryWrapper
   type StreamingRelation = runtime.StreamingRelation
-  lazy val StreamingRelation = runtime.StreamingRelation
   type WatermarkPropagator = runtime.WatermarkPropagator
   lazy val WatermarkPropagator = runtime.WatermarkPropagator
 
   type FileStreamSink = sinks.FileStreamSink
-  lazy val FileStreamSink = sinks.FileStreamSink
 
   type TimestampAddInterval = expressions.TimestampAddInterval
   lazy val TimestampAddInterval = expressions.TimestampAddInterval

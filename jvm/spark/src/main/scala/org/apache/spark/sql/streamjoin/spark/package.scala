@@ -8,7 +8,7 @@ import org.apache.spark.{scheduler, shuffle, storage}
  * All contact with internals of Spark that change between its versions. Other packages import these
  * names from here. LayersSuite lists the exceptions.
  *
- *  - Classes that need no adaptation have aliases, for type and companion.
+ *  - Classes that need no adaptation have aliases, for the type, the companion, or both.
  *  - If versions differ, an object or trait here has one interface, and one body in each folder
  *    `scala-spark-*`.
  */
@@ -23,14 +23,12 @@ package object spark extends spark.RelocatedClasses {
   type ShuffleWriteProcessor = shuffle.ShuffleWriteProcessor
 
   type SortShuffleManager = shuffle.sort.SortShuffleManager
-  lazy val SortShuffleManager = shuffle.sort.SortShuffleManager
 
   lazy val BooleanSimplification = optimizer.BooleanSimplification
   lazy val ConstantFolding = optimizer.ConstantFolding
   lazy val EliminateOuterJoin = optimizer.EliminateOuterJoin
   lazy val InferFiltersFromConstraints = optimizer.InferFiltersFromConstraints
   type InlineCTE = optimizer.InlineCTE
-  lazy val InlineCTE = optimizer.InlineCTE
   lazy val NestedColumnAliasing = optimizer.NestedColumnAliasing
   lazy val NormalizeFloatingNumbers = optimizer.NormalizeFloatingNumbers
   lazy val NormalizeNaNAndZero = optimizer.NormalizeNaNAndZero
@@ -41,7 +39,6 @@ package object spark extends spark.RelocatedClasses {
   lazy val RewritePredicateSubquery = optimizer.RewritePredicateSubquery
 
   type KeyStateEncoderSpec = state.KeyStateEncoderSpec
-  lazy val KeyStateEncoderSpec = state.KeyStateEncoderSpec
   type NoPrefixKeyStateEncoderSpec = state.NoPrefixKeyStateEncoderSpec
   lazy val NoPrefixKeyStateEncoderSpec = state.NoPrefixKeyStateEncoderSpec
   type OperatorInfoV1 = state.OperatorInfoV1
@@ -54,12 +51,10 @@ package object spark extends spark.RelocatedClasses {
   type RangeKeyScanStateEncoderSpec = state.RangeKeyScanStateEncoderSpec
   lazy val RangeKeyScanStateEncoderSpec = state.RangeKeyScanStateEncoderSpec
   type RocksDBStateStoreProvider = state.RocksDBStateStoreProvider
-  lazy val RocksDBStateStoreProvider = state.RocksDBStateStoreProvider
   type StateSchemaCompatibilityChecker = state.StateSchemaCompatibilityChecker
   lazy val StateSchemaCompatibilityChecker = state.StateSchemaCompatibilityChecker
   type StateSchemaProvider = state.StateSchemaProvider
   type StateSchemaValidationResult = state.StateSchemaValidationResult
-  lazy val StateSchemaValidationResult = state.StateSchemaValidationResult
   type StateStore = state.StateStore
   lazy val StateStore = state.StateStore
   type StateStoreCheckpointInfo = state.StateStoreCheckpointInfo
@@ -74,7 +69,6 @@ package object spark extends spark.RelocatedClasses {
   type StateStoreId = state.StateStoreId
   lazy val StateStoreId = state.StateStoreId
   type StateStoreIterator[A] = state.StateStoreIterator[A]
-  lazy val StateStoreIterator = state.StateStoreIterator
   type StateStoreMetadataV2 = state.StateStoreMetadataV2
   lazy val StateStoreMetadataV2 = state.StateStoreMetadataV2
   type StateStoreMetrics = state.StateStoreMetrics
@@ -84,10 +78,8 @@ package object spark extends spark.RelocatedClasses {
   type StateStoreProviderId = state.StateStoreProviderId
   lazy val StateStoreProviderId = state.StateStoreProviderId
   type UnsafeRowPair = state.UnsafeRowPair
-  lazy val UnsafeRowPair = state.UnsafeRowPair
 
   type ShuffleBlockId = storage.ShuffleBlockId
-  lazy val ShuffleBlockId = storage.ShuffleBlockId
   type StorageLevel = storage.StorageLevel
   lazy val StorageLevel = storage.StorageLevel
 }
