@@ -42,7 +42,7 @@ private[streamjoin] object AliasedColumn {
   def of(columns: Iterable[Attribute], inputs: LogicalPlan*): Seq[AliasedColumn] =
     columns.toSeq.filter(_.qualifier.nonEmpty).map { a =>
       val isOfInput = inputs.find(_.outputSet.contains(a)).exists { input =>
-        input.output.filterNot(saysOfChange).forall(_.qualifier == a.qualifier)
+        input.output.filterNot(ChangelogMarks.describesChange).forall(_.qualifier == a.qualifier)
       }
       AliasedColumn(a, a.qualifier, isOfInput)
     }
@@ -53,10 +53,6 @@ private[streamjoin] object AliasedColumn {
       case AliasedColumn(a: Attribute, alias, true) if input.outputSet.contains(a) =>
         a.withQualifier(alias)
     })
-
-  /** Whether a column has change metadata rather than row data. */
-  private def saysOfChange(a: Attribute): Boolean =
-    a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
 
   /**
    * Restores the aliases that the optimizer has removed. A known alias replaces any other

@@ -60,6 +60,9 @@ private[streamjoin] object ChangelogMarks {
 
   def isCommit(a: Attribute): Boolean = a.metadata.contains(Commit)
 
+  /** Whether a column has change metadata rather than row data. */
+  def describesChange(a: Attribute): Boolean = a.metadata.contains(Kind) || isCommit(a)
+
   /** The number of columns of the unique key; 0: there is none. */
   def keySize(kind: Attribute): Int = kind.metadata.getLong(Kind).toInt
 

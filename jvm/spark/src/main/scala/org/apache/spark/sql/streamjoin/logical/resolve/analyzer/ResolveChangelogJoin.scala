@@ -69,9 +69,8 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     // builds the joins below it first
     val built = all(join)
     val own = ChangelogMarks.kind(join.left.output)
-    def ofResult(name: String) = built.output.filter(a =>
-      a.name == name && (a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a))
-    ).last
+    def ofResult(name: String) =
+      built.output.filter(a => a.name == name && ChangelogMarks.describesChange(a)).last
     own.fold(built) { kind =>
       Project(
         join.left.output.flatMap { a =>
@@ -109,7 +108,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
    */
   def check(plan: LogicalPlan): Unit =
     if (plan.exists(_.isInstanceOf[ChangelogJoin])) {
-      for (p <- plan; a <- p.missingInput.find(tellsOfChange)) throw hidden(p, a)
+      for (p <- plan; a <- p.missingInput.find(ChangelogMarks.describesChange)) throw hidden(p, a)
     }
 
   /** Whether a plan is a changelog join that is not built yet. */
@@ -153,7 +152,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
 
   /** Whether Spark has joined by change metadata columns, because both inputs have them. */
   private def isNatural(p: Project, j: Join): Boolean =
-    p.getTagValue(Project.hiddenOutputTag).exists(_.exists(tellsOfChange)) &&
+    p.getTagValue(Project.hiddenOutputTag).exists(_.exists(ChangelogMarks.describesChange)) &&
       j.condition.exists(splitConjunctivePredicates(_).exists(isOfChanges))
 
   /** The same join by the row data columns only. */
@@ -161,7 +160,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     if (!isNatural(p, j)) (p, j)
     else {
       val list = p.projectList.filterNot {
-        case a: Attribute                => tellsOfChange(a)
+        case a: Attribute                => ChangelogMarks.describesChange(a)
         case Alias(Coalesce(columns), _) => columns.forall(isOfChange)
         case _                           => false
       }
@@ -177,13 +176,10 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
   }
 
   private def isOfChange(e: Expression): Boolean = e match {
-    case a: Attribute => tellsOfChange(a)
+    case a: Attribute => ChangelogMarks.describesChange(a)
     case c: Cast      => isOfChange(c.child)
     case _            => false
   }
-
-  private def tellsOfChange(a: Attribute): Boolean =
-    a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
 
   /** The selected columns. The row kind of the result replaces those of the inputs. */
   private def columns(
@@ -197,7 +193,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     }
     def isGone(a: Attribute) = a.resolved && !child.outputSet.contains(a)
     for (e <- stay; a <- e.references.find(isGone)) throw hidden(child, a)
-    val changes = child.output.filter(tellsOfChange)
+    val changes = child.output.filter(ChangelogMarks.describesChange)
     if (gone.isEmpty && !all) stay else stay ++ changes.filterNot(stay.contains)
   }
 

@@ -213,8 +213,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   /** Adds the row kind of the result. Even an append-only outer row may be deleted from it. */
   private def told(plan: LogicalPlan): LogicalPlan = plan match {
     case Project(list, child) if ChangelogMarks.kind(plan.output).isEmpty =>
-      val changes =
-        child.output.filter(a => ChangelogMarks.isCommit(a) || ChangelogMarks.kind(Seq(a)).nonEmpty)
+      val changes = child.output.filter(ChangelogMarks.describesChange)
       Project(list ++ changes.filterNot(plan.outputSet.contains), child)
     case other => other
   }

@@ -182,9 +182,8 @@ private[resolve] object ChangelogRefusals {
   ): Option[StreamJoinAnalysisException] = {
     def unsupported(e: Expression, what: String, instead: String) =
       StreamJoinErrors.unsupportedCondition(join.origin, e, what, instead)
-    val hidden = AttributeSet(join.children.flatMap(_.output).filter { a =>
-      a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
-    })
+    val hidden =
+      AttributeSet(join.children.flatMap(_.output).filter(ChangelogMarks.describesChange))
     val known = join.inputSet
     condition.references.find(a => hidden.contains(a) || !known.contains(a)).map { a =>
       unsupported(
