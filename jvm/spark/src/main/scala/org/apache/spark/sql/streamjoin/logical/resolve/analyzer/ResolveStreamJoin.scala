@@ -15,7 +15,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   UnresolvedStreamJoin
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, StreamJoinBuilder}
-import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 
 /**
@@ -125,8 +124,6 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
       StreamJoinBuilder
         .bounded(o.child, behindStateful = true)
         .left.foreach(refusal => throw refusal.error)
-    case j: Join if j.childrenResolved && JoinKind.required(j).exists(_.byEventTime) =>
-      j.condition.foreach(JoinRefusals.checkWindows(_, j.origin))
     case _ =>
   }
 
