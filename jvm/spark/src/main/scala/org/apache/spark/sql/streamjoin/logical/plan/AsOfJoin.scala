@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns, TimeFact}
+import org.apache.spark.sql.streamjoin.logical.times.{TimeColumns, TimeFact}
 
 import io.streamjoin.join.asof.AsOfBounds
 import io.streamjoin.model.{BySide, JoinType, Side}
@@ -45,14 +45,7 @@ case class AsOfJoin(
 
   override def kind: JoinKind = JoinKind.AsOf
 
-  /** Omits `aliased`, which repeats columns of the condition. */
-  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
-
-  override def output: Seq[Attribute] = {
-    val columns = emitted(BySide.of(emitted))
-    val nullable = if (late.isEmpty) columns else columns.map(_.withNullability(true))
-    nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late.map(_.column)
-  }
+  override def output: Seq[Attribute] = emittedWithLate(BySide.of(emitted))(markedAsTime)
 
   /** The columns of a side that the join emits. */
   private def emitted(side: Side): Seq[Attribute] = versions match {
@@ -61,8 +54,6 @@ case class AsOfJoin(
       input(side).output.filterNot(hidden.contains).map(ChangelogMarks.unmarked)
     case _ => input(side).output
   }
-
-  override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
 
   override def readsChanges: Boolean = versions.nonEmpty
 

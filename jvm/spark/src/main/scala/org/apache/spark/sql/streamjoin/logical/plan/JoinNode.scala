@@ -1,9 +1,9 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.streamjoin.logical.times.HasTimeColumns
+import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, HasTimeColumns}
 
 import io.streamjoin.model.{BySide, JoinType, Side}
 
@@ -13,7 +13,6 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  * Code that treats the kinds differently asks the node instead of matching on its class.
  */
 private[streamjoin] trait JoinNode extends BinaryNode
-    with DependsOnZones
     with HasTimeColumns {
 
   def kind: JoinKind
@@ -44,7 +43,11 @@ private[streamjoin] trait JoinNode extends BinaryNode
    */
   def rowtime: Option[Attribute] = None
 
-  override def zones: Set[String] = if (kind.byEventTime) analysis.zones else Set.empty
+  /**
+   * The session time zones that its bounds depend on, and those of joins below. Valid once
+   * resolved.
+   */
+  final def zones: Set[String] = if (kind.byEventTime) analysis.zones else Set.empty
 
   final def input(side: Side): LogicalPlan = BySide(left, right)(side)
 
@@ -59,6 +62,25 @@ private[streamjoin] trait JoinNode extends BinaryNode
       if (!joinType.preserves(side.other)) columns(side)
       else columns(side).map(_.withNullability(true))
     }
+
+  /**
+   * Columns of both inputs as the join type emits them, and the column of late rows.
+   *
+   * @param marked a column with the event-time mark that it has above the join
+   */
+  protected final def emittedWithLate(columns: BySide[Seq[Attribute]])(
+      marked: Attribute => Attribute
+  ): Seq[Attribute] = {
+    val all = emitted(columns)
+    // a late row only has columns of its own input
+    val nullable = if (late.isEmpty) all else all.map(_.withNullability(true))
+    nullable.map(a => marked(DistinctAttributes.unmarked(a))) ++ late.map(_.column)
+  }
+
+  override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
+
+  /** Omits `aliased`, which repeats columns of the condition and is the last parameter. */
+  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
   override lazy val resolved: Boolean = childrenResolved && expressions.forall(_.resolved) &&
     left.outputSet.intersect(right.outputSet).isEmpty

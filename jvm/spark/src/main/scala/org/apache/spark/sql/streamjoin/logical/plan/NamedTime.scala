@@ -6,7 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnaryExpression,
   Unevaluable
 }
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.types.DataType
+
+import io.streamjoin.model.Side
 
 /**
  * An event-time column of an input of a join, with its display name, since the optimizer removes
@@ -26,4 +30,14 @@ private[streamjoin] final case class NamedTime(child: Expression, name: String)
 
   override protected def withNewChildInternal(newChild: Expression): NamedTime =
     copy(child = newChild)
+}
+
+private[streamjoin] object NamedTime {
+
+  /** A time of one of two inputs. If both inputs have its name, the side is part of the name. */
+  def of(time: Attribute, left: LogicalPlan, right: LogicalPlan): NamedTime = {
+    val side = if (left.outputSet.contains(time)) Side.Left else Side.Right
+    val name = ColumnNames.among(left.output ++ right.output, time)
+    NamedTime(time, name.getOrElse(s"${side.name}.${ColumnNames.of(time)}"))
+  }
 }

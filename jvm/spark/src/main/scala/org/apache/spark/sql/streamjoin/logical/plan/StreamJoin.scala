@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, DistinctAttributes, TimeColumns}
+import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns}
 import org.apache.spark.sql.types.TimestampType
 
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
@@ -31,15 +31,8 @@ case class StreamJoin(
 
   override def kind: JoinKind = JoinKind.EventTime
 
-  /** Omits `aliased`, which repeats columns of the condition. */
-  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
-
-  override def output: Seq[Attribute] = {
-    val columns = emitted(BySide(left.output, right.output))
-    // a late row only has columns of its own input
-    val nullable = if (late.isEmpty) columns else columns.map(_.withNullability(true))
-    nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late.map(_.column)
-  }
+  override def output: Seq[Attribute] =
+    emittedWithLate(BySide(left.output, right.output))(markedAsTime)
 
   /**
    * Aligns Spark's event-time mark with the watermark above the join: removes it from a column
@@ -66,8 +59,6 @@ case class StreamJoin(
           .exists(_.eval(besideSparks) != Watermarks.Unknown)
       })
     }
-
-  override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
 
   /** The columns of `times` that one input has. */
   private[streamjoin] def timesOf(side: Side): Seq[Attribute] =

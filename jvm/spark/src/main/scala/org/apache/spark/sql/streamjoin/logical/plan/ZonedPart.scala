@@ -9,13 +9,3 @@ package org.apache.spark.sql.streamjoin.logical.plan
  * @param zones the session time zones
  */
 private[streamjoin] final case class ZonedPart(column: String, sql: String, zones: Set[String])
-
-/** A join whose bounds may depend on the session time zone. */
-private[streamjoin] trait DependsOnZones {
-
-  /**
-   * The session time zones that its bounds depend on, and those of joins below. Valid once
-   * resolved.
-   */
-  def zones: Set[String]
-}

@@ -275,10 +275,7 @@ private[streamjoin] object AsOfBuilder {
       right,
       joinType,
       condition,
-      pair.zip(Side.both).map { case (a, side) =>
-        val name = ColumnNames.among(left.output ++ right.output, a)
-        NamedTime(a, name.getOrElse(s"${side.name}.${ColumnNames.of(a)}"))
-      },
+      pair.map(NamedTime.of(_, left, right)),
       bounds.copy(reach = times.reach),
       StreamJoinHint.on(join).getOrElse(JoinOptions()),
       versions,

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
   ChangeKindOf,
@@ -22,7 +21,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.JoinType
 
 /** Builds a [[ChangelogJoin]] from inputs whose changes have marks. */
 private[resolve] object ChangelogDraft {
@@ -109,11 +108,6 @@ private[resolve] object ChangelogDraft {
       val own = TimeColumns.of(p)
       p.output.filter(a => own.isWatermarked(a) && wanted(a))
     }
-    j.copy(timed = times.map { a =>
-      val side = if (j.left.outputSet.contains(a)) Side.Left else Side.Right
-      val name = ColumnNames.among(j.children.flatMap(_.output), a)
-        .getOrElse(s"${side.name}.${ColumnNames.of(a)}")
-      NamedTime(a, name)
-    })
+    j.copy(timed = times.map(NamedTime.of(_, j.left, j.right)))
   }
 }

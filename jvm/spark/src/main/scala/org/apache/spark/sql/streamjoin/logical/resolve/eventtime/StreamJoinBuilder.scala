@@ -3,7 +3,6 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
-import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
@@ -23,7 +22,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{LateRowsBelow, Refusal, ZonedInput}
 import org.apache.spark.sql.streamjoin.logical.times.{SparksJoin, TimeColumns}
 
-import io.streamjoin.model.{BySide, JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType}
 
 /** Builds a [[StreamJoin]] for a join that Spark has resolved, or refuses it. */
 private[streamjoin] object StreamJoinBuilder {
@@ -111,11 +110,7 @@ private[streamjoin] object StreamJoinBuilder {
       right,
       joinType,
       condition,
-      times.map { a =>
-        val side = if (left.outputSet.contains(a)) Side.Left else Side.Right
-        val name = ColumnNames.among(left.output ++ right.output, a)
-        NamedTime(a, name.getOrElse(s"${side.name}.${ColumnNames.of(a)}"))
-      },
+      times.map(NamedTime.of(_, left, right)),
       StreamJoinHint.on(join).getOrElse(JoinOptions()),
       late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns))),
       AliasedColumn.of(condition.references ++ AttributeSet(times), left, right)
