@@ -25,15 +25,11 @@ private[resolve] object GroupUpserts {
 
   /** The input as a changelog, if it is an aggregation with only projections and filters above. */
   def of(input: LogicalPlan): LogicalPlan =
-    if (isAggregation(input)) asking(input, declared(input)) else input
-
-  /** Removes the grouping columns that the query does not select. */
-  private def asking(input: LogicalPlan, made: LogicalPlan): LogicalPlan =
-    if (made.output.length == input.output.length + 1) made
+    if (!isAggregation(input)) input
     else {
-      val ids = input.output.map(_.exprId)
-      val kind = ChangelogMarks.kind(made.output).get
-      Project(ids.map(id => made.output.find(_.exprId == id).get) :+ kind, made)
+      val made = declared(input)
+      // without grouping columns that the query does not select
+      LatestVersions.only(input.output ++ ChangelogMarks.kind(made.output), made)
     }
 
   private def isAggregation(plan: LogicalPlan): Boolean = plan match {

@@ -92,7 +92,8 @@ private[resolve] object LatestVersions {
   private def normalized(plan: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
     if (areComplete(plan)) plan
     else if (Declaration.is(plan)) images(plan)
-    else ordered(plan).map(images).fold(plan.mapChildren(normalized(_, images)))(asking(plan, _))
+    else
+      ordered(plan).map(images).fold(plan.mapChildren(normalized(_, images)))(only(plan.output, _))
 
   /**
    * A declaration with watermarked columns and projections above it, and with its sequence
@@ -114,10 +115,10 @@ private[resolve] object LatestVersions {
     }
   }
 
-  /** The normalized changes with the columns of the original input. */
-  private def asking(input: LogicalPlan, images: LogicalPlan): LogicalPlan =
-    if (images.output.length == input.output.length) images
-    else Project(input.output.map(a => images.output.find(_.exprId == a.exprId).get), images)
+  /** The plan with some of its columns only, by their IDs. */
+  def only(columns: Seq[Attribute], plan: LogicalPlan): LogicalPlan =
+    if (plan.output.length == columns.length) plan
+    else Project(columns.map(a => plan.output.find(_.exprId == a.exprId).get), plan)
 
   /**
    * Adds the old images to a keyed input, by an anti join with an empty input on the unique key.
