@@ -1,17 +1,15 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.{functions, AnalysisException, DataFrame}
-import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
-
-import io.streamjoin.PythonApi
 
 /** `df.na` and casts on all columns of a changelog, which include those that describe a change. */
 class WholeTableFunctionsSuite extends AnalysisSession {
 
   private type Function = DataFrame => DataFrame
 
-  private def feed(key: String*): DataFrame = PythonApi.fromChangelog(
+  private def feed(key: String*): DataFrame = PythonCalls.fromChangelog(
     stream(
       "value AS id",
       "string(value) AS name",
@@ -34,7 +32,7 @@ class WholeTableFunctionsSuite extends AnalysisSession {
   private def above(df: DataFrame): DataFrame =
     joined(df.alias("l"), feed("id").toDF("i", "n", "v", "_change_type"), "l.id = i")
 
-  private def upserts(df: DataFrame): DataFrame = PythonApi.toUpserts(df, java.util.List.of("id"))
+  private def upserts(df: DataFrame): DataFrame = PythonCalls.toUpserts(df, java.util.List.of("id"))
 
   private def written(df: DataFrame): Unit = {
     val query = df.writeStream.format("noop").start()
