@@ -218,10 +218,11 @@ CHECK_FORMAT := scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHaze
   scalafmtSbtCheck
 
 # One start of sbt for all of it: the format is checked beside the compiler, and the jars come out of
-# the run that tested them. In these minutes, Java's second compiler takes more CPU than it saves.
+# the run that tested them. In these minutes, Java's second compiler takes more CPU than it saves. The
+# code of the first one needs more space than the JVM gives to it.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(FAULTY_FILES) $(BENCHMARKS_JVM) | $(STAMPS)/venv
-	SBT_OPTS="$$SBT_OPTS -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" STREAMJOIN_TIMES=$(SHARE) \
-	  $(SBT) 'all $(CHECK_FORMAT) test' \
+	SBT_OPTS="$$SBT_OPTS -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC" \
+	  STREAMJOIN_TIMES=$(SHARE) $(SBT) 'all $(CHECK_FORMAT) test' \
 	  'forEachSpark stagePython' benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 

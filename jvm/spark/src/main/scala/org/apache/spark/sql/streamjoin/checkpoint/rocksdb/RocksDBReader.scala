@@ -25,13 +25,19 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
 
   def read(): StoredRows = {
     val store = open()
-    val (own, ofOperator) = numbers(store).partition(n => RocksDBLayout.isOwn(n._1))
-    StoredRows(
-      ofOperator,
-      evicted(own, _),
-      Side.both.iterator.flatMap(rows(store, _)),
-      () => close(store)
-    )
+    try {
+      val (own, ofOperator) = numbers(store).partition(n => RocksDBLayout.isOwn(n._1))
+      StoredRows(
+        ofOperator,
+        evicted(own, _),
+        Side.both.iterator.flatMap(rows(store, _)),
+        () => close(store)
+      )
+    } catch {
+      case e: Throwable =>
+        close(store)
+        throw e
+    }
   }
 
   private def close(store: StateStore): Unit = {
