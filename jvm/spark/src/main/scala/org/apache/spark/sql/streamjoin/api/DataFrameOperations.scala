@@ -47,7 +47,7 @@ object DataFrameOperations {
     val values = options.map { case (name, value) => OptionValue(name, Literal(value)) }
     val asked = JoinOptions.of(values, CurrentOrigin.get)
     val joined =
-      AliasErrors.told(join(on(left)(StreamJoinHint(asked, _))))
+      AliasErrors.told(join(on(left)(StreamJoinHint(asked, held = false, _))))
     on(joined)(FinishedJoin.of)
   }
 

@@ -15,6 +15,8 @@ import org.apache.spark.sql.streamjoin.logical.optimize.{
   PushFilters
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
+  AwaitAliases,
+  AwaitChangeColumns,
   CheckJoinHints,
   HoldHintedJoins,
   InlineOrderedCTE,
@@ -88,9 +90,11 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => ResolveImposeOrder)
     extensions.injectHintResolutionRule(_ => ResolveChangelogFunctions)
     extensions.injectHintResolutionRule(RefuseForeignFunctions(_))
+    extensions.injectHintResolutionRule(_ => AwaitChangeColumns)
     extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)
     extensions.injectHintResolutionRule(_ => MarkLastRows)
+    extensions.injectHintResolutionRule(_ => AwaitAliases)
     // before Spark expands a star
     extensions.injectHintResolutionRule(_ => HoldHintedJoins)
     extensions.injectHintResolutionRule(ExplainStream(_))
@@ -109,6 +113,8 @@ object ExtensionPoints {
     // before the event-time join, which treats each row as an insert
     extensions.injectResolutionRule(_ => ResolveChangelog)
     extensions.injectResolutionRule(_ => ResolveChangelogJoin)
+    extensions.injectResolutionRule(_ => AwaitChangeColumns.Release)
+    extensions.injectResolutionRule(_ => AwaitAliases.Release)
     extensions.injectResolutionRule(_ => CompleteSums)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     extensions.injectResolutionRule(_ => RefuseWindowsInConditions)

@@ -44,7 +44,7 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
         h.parameters match {
           case Seq(StreamHintWords.Select(arguments)) =>
             asked(h.child, options(arguments, h.origin))
-          case arguments => StreamJoinHint(options(arguments, h.origin), h.child)
+          case arguments => StreamJoinHint(options(arguments, h.origin), held = false, h.child)
         }
       }
     case h: UnresolvedHint if StreamHintWords.isMisspelt(h.name) =>
@@ -77,12 +77,12 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
     def within(plan: LogicalPlan): LogicalPlan = plan match {
       case j: Join =>
         found = true
-        if (StreamJoinHint.options(j).nonEmpty) {
+        if (StreamJoinHint.on(j).nonEmpty) {
           throw invalid(CurrentOrigin.get, "the SELECT has two STREAM_JOIN hints")
         }
         val inputs = j.mapChildren(within).asInstanceOf[Join]
         inputs.withNewChildren(
-          Seq(StreamJoinHint(options, inputs.left), inputs.right)
+          Seq(StreamJoinHint(options, held = false, inputs.left), inputs.right)
         )
       case _: SubqueryAlias | _: UnresolvedSubqueryColumnAliases => plan
       case clause: UnaryNode                                     => clause.mapChildren(within)
@@ -91,7 +91,7 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
     def ofWhere(plan: LogicalPlan): LogicalPlan = plan match {
       case Filter(condition, relation) if condition.exists(_.isInstanceOf[SubqueryExpression]) =>
         found = true
-        Filter(condition, StreamJoinHint(options, relation))
+        Filter(condition, StreamJoinHint(options, held = false, relation))
       case _: SubqueryAlias | _: UnresolvedSubqueryColumnAliases => plan
       case clause: UnaryNode                                     => clause.mapChildren(ofWhere)
       case relation                                              => relation

@@ -1,22 +1,15 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
- * A join that may get output columns that no input has. It keeps all nodes above unresolved until
+ * A join that will have output columns that no input has. It keeps all nodes above unresolved until
  * the join has them, since a `*` there would miss them.
  *
  * @param child Spark's own join, or the node that Spark adds above a join by column names
  */
 case class UnresolvedStreamJoin(child: LogicalPlan) extends UnaryNode {
-
-  /** The same with changed inputs of the join. The join itself is built with this node only. */
-  private[streamjoin] def mapInputs(change: LogicalPlan => LogicalPlan): LogicalPlan =
-    mapChildren {
-      case j: Join => j.mapChildren(change)
-      case byNames => byNames.mapChildren(_.mapChildren(change))
-    }
 
   override lazy val resolved: Boolean = false
 

@@ -31,7 +31,7 @@ class JoinKindSuite extends AnalysisSession {
       how: JoinType = Inner
   ): Join = {
     def key(plan: LogicalPlan): Attribute = plan.output.head
-    val hinted = options.fold(left)(StreamJoinHint(_, left))
+    val hinted = options.fold(left)(StreamJoinHint(_, held = false, left))
     Join(hinted, right, how, Some(EqualTo(key(left), key(right))), JoinHint.NONE)
   }
 

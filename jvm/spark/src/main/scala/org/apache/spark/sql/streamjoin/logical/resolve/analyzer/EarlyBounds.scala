@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, SubqueryAlias}
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{AwaitedColumn, ChangelogMarks, StreamJoinHint}
 
 import io.streamjoin.model.Side
 
@@ -43,9 +43,9 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
 
   /** Whether a conjunct depends on rows of the inputs alone, and not on their changes. */
   private def mayMove(part: Expression): Boolean = !part.exists {
-    case _: SubqueryExpression      => true
-    case UnresolvedAttribute(names) => ChangelogMarks.isName(names.last)
-    case _                          => false
+    case _: SubqueryExpression | _: AwaitedColumn => true
+    case UnresolvedAttribute(names)               => ChangelogMarks.isName(names.last)
+    case _                                        => false
   }
 
   /**
@@ -88,7 +88,7 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
   }
 
   private def isEarlyInner(j: Join): Boolean =
-    j.joinType.isInstanceOf[InnerLike] && StreamJoinHint.options(j).exists(_.emitsEarly)
+    j.joinType.isInstanceOf[InnerLike] && StreamJoinHint.on(j).exists(_.emitsEarly)
 
   /** The names by which a query may qualify the columns of a plan. */
   private def names(plan: LogicalPlan): Set[String] = plan match {

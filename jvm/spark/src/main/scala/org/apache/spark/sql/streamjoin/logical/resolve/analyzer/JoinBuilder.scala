@@ -2,7 +2,13 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinKind, JoinNode, LateRows, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  JoinKind,
+  JoinNode,
+  LateRows,
+  StreamJoinHint,
+  UnresolvedStreamJoin
+}
 import org.apache.spark.sql.streamjoin.logical.resolve.asof.AsOfBuilder
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{LateColumn, StreamJoinBuilder}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
@@ -10,13 +16,17 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 /** Builds the logical node for a join that Spark has resolved, by its [[JoinKind]]. */
 private[streamjoin] object JoinBuilder {
 
-  /** Builds a join that waited in `UnresolvedStreamJoin`, if it adds columns. */
+  /** Keeps the nodes above a join unresolved until the join is released. */
+  def hold(j: Join): UnresolvedStreamJoin =
+    UnresolvedStreamJoin(StreamJoinHint.changed(j)(_.copy(held = true)))
+
+  /** Builds a join that waited in [[UnresolvedStreamJoin]], with the columns that it adds. */
   def released(held: LogicalPlan): LogicalPlan = held match {
-    case p @ Project(_, j: Join) if isChangelog(j) => ResolveChangelogJoin.released(p, j)
-    case p @ Project(columns, j: Join) if addsColumns(j) =>
-      orThrow(built(j, columns, byNames = true))
-    case j: Join if addsColumns(j) => required(j)
-    case plain                     => plain
+    case p @ Project(_, j: Join) if isChangelog(j) => ResolveChangelogJoin.released(p, free(j))
+    case p @ Project(columns, j: Join) =>
+      if (addsColumns(j)) orThrow(built(j, columns, byNames = true)) else p.copy(child = free(j))
+    case j: Join => if (addsColumns(j)) required(j) else free(j)
+    case other   => throw new IllegalStateException(s"no join, but ${other.nodeName}")
   }
 
   /** @param retained whether a retention may replace missing bounds of the condition */
@@ -32,7 +42,7 @@ private[streamjoin] object JoinBuilder {
       byNames: Boolean,
       retained: Boolean = true
   ): Either[Refusal, LogicalPlan] = JoinKind.of(j) match {
-    case Some(JoinKind.Changelog) => Right(ResolveChangelogJoin.all(j))
+    case Some(JoinKind.Changelog) => Right(ResolveChangelogJoin.all(free(j)))
     case Some(JoinKind.OfTables)  => Right(ofTables(j, columns))
     case Some(kind) if StreamJoinHint.emitsLate(j) =>
       LateColumn.emit(j, columns, byNames)(late => node(j, kind, retained = true, Some(late)))
@@ -56,10 +66,12 @@ private[streamjoin] object JoinBuilder {
 
   /** Spark's own join, with the output columns of a join of streams. */
   private def ofTables(j: Join, columns: Seq[NamedExpression]): LogicalPlan = {
-    val plain = StreamJoinHint.without(j)
+    val plain = StreamJoinHint.changed(j)(_.child)
     if (!StreamJoinHint.emitsLate(j)) plain
     else LateColumn.empty(if (columns == j.output) plain else Project(columns, plain))
   }
+
+  private def free(j: Join): Join = StreamJoinHint.changed(j)(_.copy(held = false))
 
   private def orThrow(built: Either[Refusal, LogicalPlan]): LogicalPlan =
     built.fold(refusal => throw refusal.error, identity)

@@ -19,7 +19,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
   JoinKind,
-  UnresolvedStreamJoin
+  StreamJoinHint
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder
 import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
@@ -113,8 +113,9 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
 
   /** Whether a plan is a changelog join that is not built yet. */
   def isPending(plan: LogicalPlan): Boolean = plan match {
-    case j: Join => j.resolved && JoinKind.of(j).contains(JoinKind.Changelog)
-    case _       => false
+    case j: Join =>
+      j.resolved && !StreamJoinHint.isHeld(j) && JoinKind.of(j).contains(JoinKind.Changelog)
+    case _ => false
   }
 
   private def made(plan: LogicalPlan): LogicalPlan = plan match {
@@ -123,23 +124,16 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
         .build(j.mapChildren(made).asInstanceOf[Join])
         .fold(refusal => throw refusal.error, identity)
     case p @ Project(_, j: Join) if isPending(j) && isNatural(p, j) => released(p, j)
-    case u: UnresolvedStreamJoin => u.mapChildren {
-        case j: Join => above(j, made)
-        case byNames => above(byNames, above(_, made))
+    case other =>
+      other.mapChildren(made) match {
+        case same if same.fastEquals(other) => other
+        // a node that is not resolved yet will find the new columns
+        case p: Project if p.child.resolved => projected(p, p.child, all = false)
+        case p if p.resolved && p.missingInput.nonEmpty =>
+          throw hidden(p, p.missingInput.head)
+        case p => p
       }
-    case other => above(other, made)
   }
-
-  /** A node above changed plans, which finds the columns of joins that have been built in them. */
-  private def above(other: LogicalPlan, change: LogicalPlan => LogicalPlan): LogicalPlan =
-    other.mapChildren(change) match {
-      case same if same.fastEquals(other) => other
-      // a node that is not resolved yet will find the new columns
-      case p: Project if p.child.resolved => projected(p, p.child, all = false)
-      case p if p.resolved && p.missingInput.nonEmpty =>
-        throw hidden(p, p.missingInput.head)
-      case p => p
-    }
 
   /**
    * The projection above a built join. It also has hidden columns, which a query may reference by a

@@ -1,10 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
-import org.apache.spark.sql.catalyst.analysis.{
-  UnresolvedAttribute,
-  UnresolvedStar,
-  UnresolvedSubqueryColumnAliases
-}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedStar
 import org.apache.spark.sql.catalyst.plans.{NaturalJoin, UsingJoin}
 import org.apache.spark.sql.catalyst.plans.logical.{
   AnalysisHelper,
@@ -18,7 +14,6 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogMarks,
   JoinKind,
   JoinNode,
   JoinOptions,
@@ -31,8 +26,8 @@ import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 import io.streamjoin.model.Side
 
 /**
- * Analyzer rule that keeps the nodes above a join unresolved if the join will add columns, or if a
- * node above needs the columns of the built join. It runs before Spark resolves anything.
+ * Analyzer rule that keeps the nodes above a join unresolved if the join will add columns. It runs
+ * before Spark resolves anything.
  *
  * Some DataFrame operations of Spark resolve a join separately in a first step. This rule leaves
  * such a join to the second step, see [[TwoStepJoins]].
@@ -45,41 +40,19 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
       AnalysisHelper.allowInvokingTransformsInAnalyzer {
         plan match {
           case j: Join if isSecondStep(j) => JoinBuilder.required(j)
-          case j: Join if isFirstStep(j)  => j.mapChildren(held(_))
+          case j: Join if isFirstStep(j)  => j.mapChildren(held)
           case j: Join if isWhole(j)      => Project(Seq(UnresolvedStar(None)), held(j))
           case _                          => held(plan)
         }
       }
 
-  /** @param asked whether a node above asks for columns that a changelog join may add */
-  private def held(plan: LogicalPlan, asked: Boolean = false): LogicalPlan = plan match {
+  private def held(plan: LogicalPlan): LogicalPlan = plan match {
     case u: UnresolvedStreamJoin => u
-    case j: Join
-        if !j.resolved && (asked || StreamJoinHint.options(j).exists(mayAddColumns(j, _))) =>
-      UnresolvedStreamJoin(j.mapChildren(held(_, asked)))
-    case f: Filter => within(EarlyBounds.placed(f), asked)
-    case other     => within(other, asked)
+    case j: Join if !j.resolved && StreamJoinHint.on(j).exists(mayAddColumns(j, _)) =>
+      JoinBuilder.hold(j.mapChildren(held).asInstanceOf[Join])
+    case f: Filter => EarlyBounds.placed(f).mapChildren(held)
+    case other     => other.mapChildren(held)
   }
-
-  private def within(plan: LogicalPlan, asked: Boolean): LogicalPlan = {
-    val asks = asked || asksForChanges(plan)
-    plan.mapChildren(held(_, asks))
-  }
-
-  /**
-   * Whether a node names change columns without a qualifier, or gives new names to all columns, as
-   * `AS t(x, y)` and `toDF` over Spark Connect do. Spark would resolve the names as soon as a join
-   * below has the columns of its inputs.
-   */
-  private def asksForChanges(plan: LogicalPlan): Boolean = !plan.childrenResolved && (plan match {
-    case _: Join                            => false
-    case _: UnresolvedSubqueryColumnAliases => true
-    case _ =>
-      plan.expressions.exists(_.exists {
-        case UnresolvedAttribute(Seq(name)) => ChangelogMarks.isName(name)
-        case _                              => false
-      })
-  })
 
   /**
    * Whether the join may add columns. An unresolved changelog below occurs where Spark resolves a
@@ -89,10 +62,10 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
     options.addsColumns || j.exists(_.isInstanceOf[UnresolvedChangelog])
 
   /** Whether the join is the whole query, as over Spark Connect. It gets the columns of `*`. */
-  private def isWhole(j: Join): Boolean = !j.childrenResolved && StreamJoinHint.options(j).nonEmpty
+  private def isWhole(j: Join): Boolean = !j.childrenResolved && StreamJoinHint.on(j).nonEmpty
 
   private def isSecondStep(j: Join): Boolean =
-    j.resolved && j.condition.nonEmpty && StreamJoinHint.options(j).exists(_.addsColumns)
+    j.resolved && j.condition.nonEmpty && StreamJoinHint.on(j).exists(_.addsColumns)
 
   private def isFirstStep(j: Join): Boolean = j.joinType match {
     case _: NaturalJoin | _: UsingJoin => false
@@ -106,7 +79,7 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
 
   override def apply(plan: LogicalPlan): Unit = {
     // a DataFrame with a hint is analyzed before it is joined
-    check(StreamJoinHint.on(plan).fold(plan)(_.child))
+    check(StreamJoinHint.of(plan).fold(plan)(_.child))
   }
 
   /** A complete plan, above which no join follows. */
@@ -116,17 +89,17 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
   }
 
   private def check(plan: LogicalPlan): Unit = if (plan.exists(_.isInstanceOf[StreamJoinHint])) {
-    val joins = plan.collect { case j: Join if StreamJoinHint.options(j).nonEmpty => j }
-    val placed = joins.flatMap(j => StreamJoinHint.on(j.left))
+    val joins = plan.collect { case j: Join if StreamJoinHint.on(j).nonEmpty => j }
+    val placed = joins.flatMap(j => StreamJoinHint.of(j.left))
     plan.foreach {
       case h: StreamJoinHint if !placed.exists(_ eq h) =>
         throw JoinOptions.refusal("the hint is not on the left input of a join")(h.origin)
       case _ =>
     }
     val served = plan.collect { case s: JoinNode => s.options.hint } ++
-      joins.filter(JoinKind.of(_).nonEmpty).flatMap(StreamJoinHint.options).map(_.hint)
+      joins.filter(JoinKind.of(_).nonEmpty).flatMap(StreamJoinHint.on).map(_.hint)
     joins.foreach { j =>
-      if (JoinKind.of(j).isEmpty && !served.contains(StreamJoinHint.options(j).get.hint))
+      if (JoinKind.of(j).isEmpty && !served.contains(StreamJoinHint.on(j).get.hint))
         throw notOfStreams(j)
     }
   }

@@ -34,24 +34,15 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private def joined(plan: LogicalPlan): LogicalPlan = {
     lazy val retained = !plan.exists(PlaceWindows.mayBringBounds)
     val made = joins(retained)
-    def upward(p: LogicalPlan): LogicalPlan = {
-      val below = p match {
-        case u: UnresolvedStreamJoin => u.mapInputs(upward)
-        case _                       => p.mapChildren(upward)
-      }
-      val node =
-        CurrentOrigin.withOrigin(p.origin)(made.applyOrElse(below, identity[LogicalPlan]))
-      node.copyTagsFrom(p)
-      node
-    }
-    seenAbove(plan match {
+    def below(top: LogicalPlan): LogicalPlan = top match {
       case j: Join =>
-        j.mapChildren(upward) match {
+        j.mapChildren(_.transformUp(made)) match {
           case k: Join if isAwaited(k) => k
           case k                       => made.applyOrElse(k, identity[LogicalPlan])
         }
-      case _ => upward(plan)
-    })
+      case _ => top.transformUp(made)
+    }
+    seenAbove(below(plan))
   }
 
   /**
@@ -92,7 +83,8 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
         .fold(later(_, o), child => o.withNewChildren(Seq(child)))
   }
 
-  private def isComplete(j: Join): Boolean = j.resolved && j.condition.nonEmpty
+  private def isComplete(j: Join): Boolean =
+    j.resolved && j.condition.nonEmpty && !StreamJoinHint.isHeld(j)
 
   /**
    * Leaves a plan unchanged for now if it lacks bounds, here or in a join below. WHERE may still
@@ -137,7 +129,7 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val taken = plan match {
-      case j: Join if StreamJoinHint.options(j).exists(_.addsColumns) =>
+      case j: Join if StreamJoinHint.on(j).exists(_.addsColumns) =>
         throw CheckJoinHints.lacksColumns(j)
       case j: Join if j.isStreaming || JoinKind.of(j).nonEmpty =>
         ResolveStreamJoin(Project(j.output, j)).children.head

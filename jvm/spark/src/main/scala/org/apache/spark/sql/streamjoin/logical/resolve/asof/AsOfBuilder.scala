@@ -43,7 +43,7 @@ private[streamjoin] object AsOfBuilder {
     probe = build.other
     _ <- misfit(join).toLeft(())
     joinType <- typeOf(join, probe)
-    plain = StreamJoinHint.without(join)
+    plain = StreamJoinHint.changed(join)(_.child)
     l <- StreamJoinBuilder.bounded(LastRows.off(plain.left))
     r <- StreamJoinBuilder.bounded(LastRows.off(plain.right))
     versioned <- versionsOf(join, BySide(l, r), build, count)
@@ -90,7 +90,7 @@ private[streamjoin] object AsOfBuilder {
     }
   }
 
-  private def byOption(join: Join): Boolean = StreamJoinHint.options(join).exists(_.last)
+  private def byOption(join: Join): Boolean = StreamJoinHint.on(join).exists(_.last)
 
   /** Refuses a join with parts that as-of joins do not support. */
   private def misfit(join: Join): Option[Refusal] = {
@@ -277,7 +277,7 @@ private[streamjoin] object AsOfBuilder {
       condition,
       pair.map(NamedTime.of(_, left, right)),
       bounds.copy(reach = times.reach),
-      StreamJoinHint.options(join).getOrElse(JoinOptions()),
+      StreamJoinHint.on(join).getOrElse(JoinOptions()),
       versions,
       late,
       AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)

@@ -1,19 +1,29 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
-import org.apache.spark.sql.catalyst.analysis.{UnresolvedRelation, UnresolvedStar}
+import org.apache.spark.sql.catalyst.analysis.{
+  UnresolvedAttribute,
+  UnresolvedRelation,
+  UnresolvedStar
+}
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  AwaitedAliases,
+  AwaitedColumn,
   JoinOptions,
   StreamJoinHint,
   UnresolvedChangelog,
   UnresolvedStreamJoin
 }
 
-/** [[HoldHintedJoins]] alone: which joins keep the nodes above them unresolved. */
+/**
+ * The rules that defer names until a join is built, each on its own: [[HoldHintedJoins]] defers the
+ * columns of the join, [[AwaitChangeColumns]] the change columns, and [[AwaitAliases]] new names of
+ * all columns.
+ */
 class HeldNamesSuite extends AnalysisSession {
 
   private def join(options: Option[JoinOptions], joinType: JoinType = Inner): LogicalPlan = {
@@ -21,7 +31,7 @@ class HeldNamesSuite extends AnalysisSession {
     Project(
       Seq(UnresolvedStar(None)),
       Join(
-        options.fold[LogicalPlan](left)(StreamJoinHint(_, left)),
+        options.fold[LogicalPlan](left)(StreamJoinHint(_, held = false, left)),
         right,
         joinType,
         Some(Literal.TrueLiteral),
@@ -61,34 +71,46 @@ class HeldNamesSuite extends AnalysisSession {
     assert(HoldHintedJoins(plain) == plain)
   }
 
-  private def held(text: String): Seq[LogicalPlan] =
-    HoldHintedJoins(CatalystSqlParser.parsePlan(text)).collect { case u: UnresolvedStreamJoin => u }
-
-  test("joins below new names for all columns stay unresolved") {
-    assert(held("SELECT x FROM (SELECT * FROM a JOIN b ON a.id = b.id) AS t(x, y)").length == 1)
-    assert(held("SELECT x FROM (SELECT * FROM a JOIN b ON a.id = b.id) AS t").isEmpty)
+  test("column aliases of a query are deferred only if it contains a join") {
+    val text = "SELECT x FROM (SELECT * FROM a JOIN b ON a.id = b.id) AS t(x, y)"
+    val plan = AwaitAliases(CatalystSqlParser.parsePlan(text))
+    assert(plan.collect { case a: AwaitedAliases => a.names } == Seq(Seq("x", "y")))
+    val plain = CatalystSqlParser.parsePlan("SELECT x FROM (SELECT * FROM a) AS t(x, y)")
+    assert(AwaitAliases(plain) == plain)
   }
 
-  test("joins below an unqualified change column stay unresolved") {
-    for (name <- Seq("_CHANGE_TYPE", "_commit_version", "_commit_timestamp")) {
-      assert(held(s"SELECT o.id, $name FROM a AS o JOIN b ON o.id = b.id").length == 1)
-      assert(held(s"SELECT $name FROM (SELECT * FROM a JOIN b JOIN c) WHERE x > 1").length == 2)
-    }
-    assert(held("SELECT o._change_type FROM a AS o JOIN b ON o.id = b.id").isEmpty)
-    assert(held("SELECT o.id FROM a AS o JOIN b ON o.id = b.id AND _change_type = 'x'").isEmpty)
+  private def names(plan: LogicalPlan): Seq[String] = plan.expressions.map {
+    case AwaitedColumn(name)    => s"awaited $name"
+    case u: UnresolvedAttribute => u.name
+    case other                  => other.sql
   }
 
-  test("a join that adds no column is released as it is, with its tags") {
-    val (left, right) = (planOf(stream("value AS k")), planOf(stream("value AS v")))
-    val join = Join(left, right, Inner, Some(Literal.TrueLiteral), JoinHint.NONE)
-    val byNames = Project(join.output, join)
-    byNames.setTagValue(Project.hiddenOutputTag, right.output)
-    for (plan <- Seq(join, byNames)) {
-      val released = ResolveStreamJoin(UnresolvedStreamJoin(plan))
-      assert(released == plan)
-      assert(
-        released.getTagValue(Project.hiddenOutputTag) == plan.getTagValue(Project.hiddenOutputTag)
-      )
-    }
+  private def awaited(text: String): Seq[String] =
+    names(AwaitChangeColumns(CatalystSqlParser.parsePlan(text)))
+
+  test("unqualified change columns above a join are deferred") {
+    assert(
+      awaited("SELECT o.id, _CHANGE_TYPE, _commit_version, _commit_timestamp, o._change_type " +
+        "FROM a AS o JOIN b ON o.id = b.id") ==
+        Seq(
+          "o.id",
+          "awaited _CHANGE_TYPE",
+          "awaited _commit_version",
+          "awaited _commit_timestamp",
+          "o._change_type"
+        )
+    )
+  }
+
+  test("change columns of a query without a join are not deferred") {
+    assert(awaited("SELECT _change_type FROM a") == Seq("_change_type"))
+  }
+
+  test("deferred change columns are restored once the plan below is resolved") {
+    val known = planOf(stream("value AS k", "timestamp AS t"))
+    def list(child: LogicalPlan) = Project(Seq(AwaitedColumn("_change_type")), child)
+    assert(names(AwaitChangeColumns.Release(list(known))) == Seq("_change_type"))
+    val unknown = list(UnresolvedRelation(Seq("a")))
+    assert(AwaitChangeColumns.Release(unknown) == unknown)
   }
 }

@@ -155,14 +155,14 @@ class JoinRulesSuite extends AnalysisSession {
     val stays = under(join(Some(key)))
     assert(ResolveChangelogJoin(stays) == stays)
     val options = JoinOptions(mode = Some(JoinOptions.Changelog))
-    val asked = under(join(Some(key), left = StreamJoinHint(options, orders)))
+    val asked = under(join(Some(key), left = StreamJoinHint(options, held = false, orders)))
     assert(ResolveChangelogJoin(asked).exists(_.isInstanceOf[ChangelogJoin]))
   }
 
   // ---- MarkLastRows ----
 
   test("MarkLastRows hides the row kind of a changelog that an as-of join reads") {
-    val last = StreamJoinHint(JoinOptions(last = true), plain)
+    val last = StreamJoinHint(JoinOptions(last = true), held = false, plain)
     val versions =
       join(Some(EqualTo(column(plain, "k"), column(changes, "id"))), Inner, last, changes)
     val marked = MarkLastRows(under(versions)).collectFirst { case rows: LastRows => rows }.get

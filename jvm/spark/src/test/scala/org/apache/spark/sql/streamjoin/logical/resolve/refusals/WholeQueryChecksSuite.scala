@@ -61,7 +61,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
   }
 
   test("CheckJoinHints accepts a hint on the left input of a stream join or of a whole plan") {
-    val hint = StreamJoinHint(JoinOptions(retention = Some("1 hour")), left)
+    val hint = StreamJoinHint(JoinOptions(retention = Some("1 hour")), held = false, left)
     accepted(CheckJoinHints(hint))
     refused(CheckJoinHints(Filter(Literal.TrueLiteral, hint)), "INVALID_OPTION")
     def join(a: LogicalPlan, b: LogicalPlan) = Join(a, b, Inner, None, JoinHint.NONE)
