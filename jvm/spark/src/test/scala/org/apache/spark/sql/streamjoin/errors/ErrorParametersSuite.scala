@@ -4,23 +4,10 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Each place that makes an error gives the parameters of the error's text, and no others. */
 class ErrorParametersSuite extends AnyFunSuite {
-
-  private val conditions: Seq[String] = {
-    val stream =
-      getClass.getClassLoader.getResourceAsStream("error/streamjoin-error-conditions.json")
-    val tree =
-      try new ObjectMapper().readTree(stream)
-      finally stream.close()
-    for {
-      name <- tree.fieldNames.asScala.toSeq
-      subClass <- tree.get(name).get("subClass").fieldNames.asScala
-    } yield s"$name.$subClass"
-  }
 
   private def parameters(condition: String): Set[String] =
     "<(\\w+)>".r.findAllMatchIn(StreamJoinConditions.template(condition)).map(_.group(1)).toSet
@@ -62,12 +49,12 @@ class ErrorParametersSuite extends AnyFunSuite {
   /** `StateErrors.incompatibleCheckpoint` makes this one, and compares with its name. */
   private val byFunction = Set("STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
 
-  for (condition <- conditions.filterNot(byFunction)) test(s"parameters of $condition") {
+  for (condition <- ErrorConditions.all.filterNot(byFunction)) test(s"parameters of $condition") {
     val subClass = condition.split('.').last
     // the class that refuses to rescale adds the location of the checkpoint
     val added = if (condition.startsWith("STREAM_JOIN_RESCALE.")) Set("location") else Set.empty
     // another class may have a condition of the same name
-    val others = conditions.filter(c => c != condition && c.endsWith(s".$subClass"))
+    val others = ErrorConditions.all.filter(c => c != condition && c.endsWith(s".$subClass"))
     val here = calls.filter(_.subClass == subClass).map(_.names ++ added)
       .filterNot(names => others.map(parameters).contains(names))
     assert(here.nonEmpty)

@@ -4,11 +4,11 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.errors.ErrorConditions
 import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinMetrics
@@ -53,17 +53,7 @@ class ReferencePagesSuite extends AnyFunSuite {
       .toMap
   }
 
-  private val errors: Set[String] = {
-    val stream =
-      getClass.getClassLoader.getResourceAsStream("error/streamjoin-error-conditions.json")
-    val tree =
-      try new ObjectMapper().readTree(stream)
-      finally stream.close()
-    (for {
-      name <- tree.fieldNames.asScala
-      subClass <- tree.get(name).get("subClass").fieldNames.asScala
-    } yield s"$name.$subClass").toSet
-  }
+  private val errors: Set[String] = ErrorConditions.all.toSet
 
   test("the SQL page lists the options of a join") {
     val options = table("sql.md", "Options of a join").flatMap(cells => quoted(cells.head))
