@@ -13,6 +13,7 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  * Code that treats the kinds differently asks the node instead of matching on its class.
  */
 private[streamjoin] trait JoinNode extends BinaryNode
+    with DependsOnZones
     with HasTimeColumns {
 
   def kind: JoinKind
@@ -43,11 +44,7 @@ private[streamjoin] trait JoinNode extends BinaryNode
    */
   def rowtime: Option[Attribute] = None
 
-  /**
-   * The session time zones that its bounds depend on, and those of joins below. Valid once
-   * resolved.
-   */
-  final def zones: Set[String] = if (kind.byEventTime) analysis.zones else Set.empty
+  final override def zones: Set[String] = if (kind.byEventTime) analysis.zones else Set.empty
 
   final def input(side: Side): LogicalPlan = BySide(left, right)(side)
 

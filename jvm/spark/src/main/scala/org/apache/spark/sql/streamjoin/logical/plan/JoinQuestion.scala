@@ -49,7 +49,7 @@ private[streamjoin] object JoinQuestion {
     def of(plan: LogicalPlan): Input = Input(
       plan.output,
       TimeColumns.of(plan),
-      plan.collect { case j: JoinNode => j.zones }.flatten.toSet,
+      plan.collect { case j: DependsOnZones => j.zones }.flatten.toSet,
       StreamJoinInput.zoned(plan)
     )
   }
