@@ -100,10 +100,9 @@ quick: $(STAMPS)/installed
 	STREAMJOIN_TIMES=0.02 $(SBT) core/test
 	$(PYTEST) $(WORKERS) -m quick
 
-# Pip unpacks on one core, and the compiler leaves one to the linters and to the archive of classes.
+# Pip and the compiler each use one core: sbt starts when PySpark is there, and runs beside the rest of pip.
 test:
 	@scripts/check-prerequisites "$(PYTHON)"
-	$(MAKE) -j2 SIDE_BY_SIDE=yes $(STAMPS)/venv $(firstword $(OTHER_MINORS:%=$(STAMPS)/pyspark-%))
 	$(MAKE) -j2 SIDE_BY_SIDE=yes test-jvm lint-python $(STAMPS)/shared-classes \
 	  $(OTHER_MINORS:%=$(STAMPS)/pyspark-%)
 	$(MAKE) test-python
@@ -202,11 +201,16 @@ PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 # PySpark comes as sources, of which pip makes a wheel: jars, which do not get smaller.
 PIP_PYSPARK := $(PIP) --config-settings=--build-option=--compression=stored
 
-$(STAMPS)/venv: python/requirements-dev.txt
+# PySpark alone: ./sbt needs Ivy, which is one of its jars.
+$(STAMPS)/pyspark: python/requirements-dev.txt
 	@scripts/check-prerequisites "$(PYTHON)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_PYSPARK) -r $<
+	$(BIN)/python $(PIP_PYSPARK) $(shell grep '^pyspark==' python/requirements-dev.txt)
 	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/venv: $(STAMPS)/pyspark
+	$(BIN)/python $(PIP) -r python/requirements-dev.txt
+	@touch $@
 
 # In an environment of its own: tests need none of it.
 $(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
@@ -220,13 +224,13 @@ CHECK_FORMAT := scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHaze
 # One start of sbt for all of it: the format is checked beside the compiler, and the jars come out of
 # the run that tested them. In these minutes, Java's second compiler takes more CPU than it saves. The
 # code of the first one needs more space than the JVM gives to it.
-$(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(FAULTY_FILES) $(BENCHMARKS_JVM) | $(STAMPS)/venv
+$(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(FAULTY_FILES) $(BENCHMARKS_JVM) | $(STAMPS)/pyspark
 	SBT_OPTS="$$SBT_OPTS -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC" \
 	  STREAMJOIN_TIMES=$(SHARE) $(SBT) 'all $(CHECK_FORMAT) test' \
 	  'forEachSpark stagePython' benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 
-$(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
+$(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/pyspark
 	$(SBT) 'forEachSpark stagePython'
 	@touch $@
 
@@ -257,12 +261,12 @@ $(STAMPS)/spark-%: $(WHEEL) $(STAMPS)/pyspark-%
 	@touch $@
 
 # Flink's and Hazelcast's jars are fetched here and nowhere else.
-$(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/venv
+$(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/pyspark
 	$(SBT) benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks \
 	  benchmarksFlink/stageBenchmarks benchmarksHazelcast/stageBenchmarks
 	@touch $@
 
-$(STAMPS)/test-jars-staged: $(BUILD) $(FAULTY_FILES) | $(STAMPS)/venv
+$(STAMPS)/test-jars-staged: $(BUILD) $(FAULTY_FILES) | $(STAMPS)/pyspark
 	$(SBT) kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $@
 
