@@ -18,8 +18,9 @@ def require_jar(jvm: Any) -> Any:
     """Return the class; refuse a JVM that was started without the jar, as it cannot load it."""
     from py4j.java_gateway import JavaClass
 
-    api = jvm.io.streamjoin.PythonApi
-    # py4j returns a package for the name of a class that it cannot find
+    # With the full name, py4j asks the JVM once, and not once for each package. For the name of a
+    # class that it cannot find, py4j returns a package.
+    api = getattr(jvm, "io.streamjoin.PythonApi")
     if not isinstance(api, JavaClass):
         raise _errors.jar_not_loaded()
     return api
