@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -153,6 +154,34 @@ def test_integer_event_times_in_seconds_and_milliseconds(
         assert {(1, 1), (2, None), (None, 2), (3, 3)} <= set(check(run, table))
     finally:
         spark.conf.unset("spark.sql.streamJoin.stateFormat")
+
+
+def test_an_idle_input_does_not_follow_times_in_another_unit(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    inputs = Inputs(spark, tmp_path)
+    seconds = inputs.landings["left"].stream()
+    millis = inputs.landings["right"].stream().withColumn("t", F.expr("t * 1000"))
+    result = (
+        impose_order(seconds, "t", 1, idle_timeout="1 second")
+        .alias("l")
+        .streamJoin(
+            impose_order(millis, "t", 1).alias("r"),
+            "l.k = r.k AND r.t BETWEEN l.t * 1000 AND l.t * 1000 + 2000",
+        )
+    )
+    run = Run(result.selectExpr("l.id AS l", "r.id AS r"), tmp_path / "checkpoint")
+    inputs.land("left", (1, "a", 100))
+    inputs.land("right", (1, "a", 100))
+    run.step()
+    # The left input is idle. The watermark of the right one, 100999, is no time in seconds.
+    sleep(1.1)
+    inputs.land("right", (2, "a", 101))
+    run.step()
+    inputs.land("left", (2, "a", 101))
+    run.step()
+    assert pairs(run.rows()) == [(1, 1), (1, 2), (2, 2)]
+    assert run.total("lateRowsLeft") == 0
 
 
 @pytest.mark.connect

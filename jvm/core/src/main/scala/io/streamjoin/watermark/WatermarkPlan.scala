@@ -44,11 +44,14 @@ sealed trait WatermarkPlan extends Serializable {
 
 object WatermarkPlan {
 
-  /** The source columns that a watermark follows from, without a join, as-of or other, in between. */
+  /**
+   * The source columns in the same unit that a watermark follows from, without a join, as-of or
+   * other, in between.
+   */
   private[watermark] def direct(plan: WatermarkPlan): Seq[Int] = plan match {
-    case Base(i)      => Seq(i)
-    case _: AsOfLimit => Nil
-    case other        => other.inputs.flatMap(direct)
+    case Base(i)                    => Seq(i)
+    case _: AsOfLimit | _: Multiple => Nil
+    case other                      => other.inputs.flatMap(direct)
   }
 
   /** The joins right below. */
@@ -77,12 +80,12 @@ object WatermarkPlan {
     others.toMap ++ inputs.flatMap(rivals)
   }
 
-  /** All source columns that a watermark follows from. */
+  /** All source columns in the same unit that a watermark follows from. */
   private[watermark] def sources(plan: WatermarkPlan): Seq[Int] = plan match {
-    case Base(i)         => Seq(i)
-    case Joined(join, _) => join.sources
-    case _: Multiple     => Nil
-    case other           => other.inputs.flatMap(sources)
+    case Base(i)              => Seq(i)
+    case Joined(join, column) => join.sources(column)
+    case _: Multiple          => Nil
+    case other                => other.inputs.flatMap(sources)
   }
 
   /** The watermark of a source column: the largest value seen minus the lag. */
@@ -308,21 +311,24 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
   private[watermark] def contains(bounds: JoinBounds): Boolean =
     (this.bounds eq bounds) || below.exists(_.contains(bounds))
 
-  /** The source columns that the watermarks follow from. */
-  @transient private[watermark] lazy val sources: Seq[Int] =
-    inputs.flatMap(WatermarkPlan.sources).distinct
+  /** For each column, the source columns in its unit that the watermarks follow from. */
+  @transient private[watermark] lazy val sources: IndexedSeq[Seq[Int]] = {
+    val received = inputs.map(WatermarkPlan.sources)
+    inputs.indices.map(c => bounds.inUnitOf(c).flatMap(received).distinct)
+  }
 
   /**
    * For each source column, the columns by which an idle input advances: those of the other
-   * input of the lowest join that it reaches. A join above must not accept more of a column
-   * than the join below does.
+   * input of the lowest join that it reaches, in the same unit. A join above must not accept more
+   * of a column than the join below does.
    */
   @transient lazy val rivals: Map[Int, Set[Int]] = {
     val here = for {
       c <- bounds.columns.indices
       i <- WatermarkPlan.direct(inputs(c))
     } yield i -> bounds
-      .indices(bounds.columns(c).side.other)
+      .inUnitOf(c)
+      .filter(bounds.indices(bounds.columns(c).side.other).contains)
       .flatMap(o => WatermarkPlan.sources(inputs(o)))
       .toSet
     inputs.flatMap(WatermarkPlan.rivals).toMap ++ here

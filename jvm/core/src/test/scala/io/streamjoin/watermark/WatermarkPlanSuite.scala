@@ -2,6 +2,7 @@ package io.streamjoin.watermark
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.bounds.{Multiple => TimeMultiple, TimeColumn}
 import io.streamjoin.model.Watermarks.Unknown
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.{RandomCases, RandomJoin, TestJoin}
@@ -53,7 +54,7 @@ class WatermarkPlanSuite extends AnyFunSuite {
     val base = Array.fill(62)(1000L)
     assert(chain.output(base, 0) == 1000 - 7)
     assert(chain.shift(1).output(0L +: base, 0) == 1000 - 7)
-    assert(chain.sources.toSet == (0 to 61).toSet)
+    assert(chain.sources.flatten.toSet == (0 to 61).toSet)
     assert(chain.rivals(61) == (0 to 60).toSet)
     assert(chain.nameOf(62).isEmpty)
     assert(!chain.contains(new TestJoin {}.bounds))
@@ -105,11 +106,46 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(rivals(AsOfLimit(Seq(asOf, Base(2)))) == ofAsOf ++ Map(2 -> Set(0, 1)))
   }
 
+  /** Seconds `o` of left rows, compared as `o * 1000` with milliseconds `d` of right rows. */
+  private object units extends TestJoin {
+    val o = left("o")
+    val multiple = column(
+      TimeColumn(
+        Side.Left,
+        "o * 1000",
+        watermarked = false,
+        nullable = false,
+        multipleOf = Some(TimeMultiple(o.index, 1000))
+      )
+    )
+    val d = right("d")
+    on(d.between(multiple, multiple + 60000))
+  }
+
+  private val inUnits =
+    new JoinWatermarks(units.bounds, Vector(Base(0), Multiple(Base(0), 1000), Base(1)))
+
+  test("R16: a source has no rival in another unit, neither in its join nor in one above") {
+    assert(inUnits.rivals == Map(0 -> Set.empty, 1 -> Set.empty))
+    // joined with milliseconds, compared with `d`, and with seconds, compared with `o`
+    def rivalsAbove(column: Int) =
+      new JoinWatermarks(join1.bounds, Vector(Joined(inUnits, column), Base(2))).rivals(2)
+    assert(rivalsAbove(units.d.index) == Set(1))
+    assert(rivalsAbove(units.o.index) == Set(0))
+  }
+
   test("the limit of an as-of join is the limit of its slower side") {
     // 103 - 5 < 99
     assert(asOf.eval(Array(103L, 99L)) == 103)
     assert(asOf.eval(Array(110L, 99L)) == 104)
     assert(asOf.eval(Array(110L, Unknown)) == Unknown)
+  }
+
+  test("the limit of an as-of join does not depend on the rows that a join below buffers") {
+    // the as-of join emits its rows by the watermarks that the join below promises
+    val limit = AsOfLimit(Seq(Joined(below, 0), Base(2)))
+    val none = IndexedSeq.fill(2)(Long.MaxValue)
+    assert(remaining(limit, _ => Some(Buffered(none, none, Set.empty))) == limit)
   }
 
   test("the watermark of a union is the lowest one of its inputs") {
