@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedException
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, Unevaluable}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, Metadata}
 
 /**
@@ -10,11 +10,7 @@ import org.apache.spark.sql.types.{DataType, Metadata}
  * resolved. Spark compares the number of names with the number of columns, and a changelog join has
  * other columns than its inputs.
  */
-case class AwaitedAliases(names: Seq[String], child: LogicalPlan) extends UnaryNode {
-
-  override lazy val resolved: Boolean = false
-
-  override def output: Seq[Attribute] = child.output
+case class AwaitedAliases(names: Seq[String], child: LogicalPlan) extends KeepsUnresolved {
 
   override protected def withNewChildInternal(newChild: LogicalPlan): AwaitedAliases =
     copy(child = newChild)

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.times.{
@@ -36,7 +36,7 @@ case class ImposeOrder(
     maxAhead: Option[MaxAhead],
     batchTime: Option[BatchTime],
     child: LogicalPlan
-) extends UnaryNode
+) extends PassesColumns
     with HasTimeColumns {
 
   override def timeColumns: TimeColumns = TimeColumns
@@ -64,8 +64,6 @@ case class ImposeOrder(
   def latest: Option[Long] =
     for (a <- maxAhead; now <- batchTime; unit <- TimeUnit.of(column.dataType))
       yield a.latest(unit, now)
-
-  override def output: Seq[Attribute] = child.output
 
   override def argString(maxFields: Int): String =
     TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag))

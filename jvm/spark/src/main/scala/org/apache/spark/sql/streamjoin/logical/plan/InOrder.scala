@@ -1,8 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, View}
-import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, View}
 
 /**
  * Top node of a query with ordered output, which declares the order in terms of the columns that
@@ -14,14 +12,9 @@ import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumn
  *
  * @param claimed the order within each partition
  */
-case class InOrder(claimed: ClaimedOrder, child: LogicalPlan) extends UnaryNode
-    with HasTimeColumns {
-
-  override def output: Seq[Attribute] = child.output
+case class InOrder(claimed: ClaimedOrder, child: LogicalPlan) extends PassesTimes {
 
   override def maxRows: Option[Long] = child.maxRows
-
-  override def timeColumns: TimeColumns = TimeColumns.of(child)
 
   override protected def stringArgs: Iterator[Any] =
     Iterator(claimed.words.mkString(", "))

@@ -2,17 +2,10 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import scala.reflect.ClassTag
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnaryNode}
-import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias}
 
 /** A node on an input of a join that only affects the join. The join removes it. */
-private[streamjoin] trait InputMark extends UnaryNode with HasTimeColumns {
-
-  final override def timeColumns: TimeColumns = TimeColumns.of(child)
-
-  override def output: Seq[Attribute] = child.output
-}
+private[streamjoin] trait InputMark extends PassesTimes
 
 /** Finds marks of one kind below the alias and the options of an input. */
 private[streamjoin] abstract class InputMarks[M <: InputMark](implicit kind: ClassTag[M]) {

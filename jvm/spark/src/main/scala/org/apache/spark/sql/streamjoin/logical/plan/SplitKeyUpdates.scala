@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, ExpressionSet}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
  * Logical node that splits an update that changes the key of its row: a delete of the old key
@@ -28,9 +28,7 @@ case class SplitKeyUpdates(
     changesKey: Expression,
     delete: Expression,
     child: LogicalPlan
-) extends UnaryNode {
-
-  override def output: Seq[Attribute] = child.output
+) extends PassesColumns {
 
   /** A constraint on the messages below need not apply to the deletes. */
   override protected lazy val validConstraints: ExpressionSet =

@@ -1,8 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias, UnaryNode}
-import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias}
 
 /**
  * Hint on the left input of a join. If both inputs are streams, it requires this project's join
@@ -13,12 +11,7 @@ import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumn
  * @param held whether the join has an [[UnresolvedStreamJoin]], which is removed with the hint
  */
 case class StreamJoinHint(options: JoinOptions, held: Boolean, child: LogicalPlan)
-    extends UnaryNode
-    with HasTimeColumns {
-
-  override def timeColumns: TimeColumns = TimeColumns.of(child)
-
-  override def output: Seq[Attribute] = child.output
+    extends PassesTimes {
 
   override def argString(maxFields: Int): String = options.words
 

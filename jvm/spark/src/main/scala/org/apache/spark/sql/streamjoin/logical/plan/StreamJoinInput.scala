@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, UnaryNode}
-import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, InputColumns, TimeColumns}
+import org.apache.spark.sql.streamjoin.logical.times.InputColumns
 
 /**
  * Logical node on an input of a join that keeps the nullability of the analyzed query.
@@ -20,10 +20,7 @@ case class StreamJoinInput(
     zoned: Seq[ZonedPart],
     sources: Seq[InputSource],
     child: LogicalPlan
-) extends UnaryNode
-    with HasTimeColumns {
-
-  override def timeColumns: TimeColumns = TimeColumns.of(child)
+) extends PassesTimes {
 
   override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
 

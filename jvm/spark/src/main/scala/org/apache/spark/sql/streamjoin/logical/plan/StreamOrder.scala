@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Descending, Expression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.times.{
@@ -36,12 +36,11 @@ case class StreamOrder(
     sources: Seq[InputSource],
     claimed: ClaimedOrder,
     child: LogicalPlan
-) extends UnaryNode
+) extends PassesColumns
     with HasTimeColumns {
 
   /** The time by which rows are ordered. */
   def time: Expression = order.head.child
-  override def output: Seq[Attribute] = child.output
 
   override protected def stringArgs: Iterator[Any] =
     Iterator(order, name, StreamOrder.column(time), scope, whole, child)

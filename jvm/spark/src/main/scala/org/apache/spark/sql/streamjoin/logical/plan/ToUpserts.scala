@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
  * Logical node that keeps one change of each key in a batch: the row after the batch, or its
@@ -10,9 +10,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  * @param key the columns that identify a row
  * @param kind the column with the row kind
  */
-case class ToUpserts(key: Seq[Attribute], kind: Attribute, child: LogicalPlan) extends UnaryNode {
-
-  override def output: Seq[Attribute] = child.output
+case class ToUpserts(key: Seq[Attribute], kind: Attribute, child: LogicalPlan)
+    extends PassesColumns {
 
   override protected def withNewChildInternal(newChild: LogicalPlan): ToUpserts =
     copy(child = newChild)

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
  * A join that will have output columns that no input has. It keeps all nodes above unresolved until
@@ -9,11 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  *
  * @param child Spark's own join, or the node that Spark adds above a join by column names
  */
-case class UnresolvedStreamJoin(child: LogicalPlan) extends UnaryNode {
-
-  override lazy val resolved: Boolean = false
-
-  override def output: Seq[Attribute] = child.output
+case class UnresolvedStreamJoin(child: LogicalPlan) extends KeepsUnresolved {
 
   override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedStreamJoin =
     copy(child = newChild)
@@ -32,13 +28,9 @@ case class UnresolvedChangelog(
     names: Seq[String],
     values: Seq[Expression],
     child: LogicalPlan
-) extends UnaryNode {
+) extends KeepsUnresolved {
 
   def value(name: String): Option[Expression] = names.zip(values).toMap.get(name)
-
-  override lazy val resolved: Boolean = false
-
-  override def output: Seq[Attribute] = child.output
 
   override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedChangelog =
     copy(child = newChild)
@@ -52,11 +44,7 @@ case class UnresolvedImposeOrder(
     maxAhead: Option[Expression],
     ahead: Option[Expression],
     child: LogicalPlan
-) extends UnaryNode {
-
-  override lazy val resolved: Boolean = false
-
-  override def output: Seq[Attribute] = child.output
+) extends KeepsUnresolved {
 
   override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedImposeOrder =
     copy(child = newChild)
