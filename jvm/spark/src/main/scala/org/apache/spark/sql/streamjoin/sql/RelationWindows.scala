@@ -200,26 +200,9 @@ private[streamjoin] object RelationWindows {
   private val FromInside = Set("EXTRACT", "TRIM", "SUBSTR", "SUBSTRING", "OVERLAY")
 
   /** Keywords that end FROM. */
-  val AfterFrom: Set[String] = Set(
-    "WHERE",
-    "GROUP",
-    "HAVING",
-    "ORDER",
-    "SORT",
-    "CLUSTER",
-    "DISTRIBUTE",
-    "LIMIT",
-    "OFFSET",
-    "WINDOW",
-    "QUALIFY",
-    "UNION",
-    "EXCEPT",
-    "SETMINUS",
-    "INTERSECT",
-    "OPERATOR_PIPE",
-    "SET",
-    "SEMICOLON"
-  )
+  val AfterFrom: Set[String] =
+    SqlToken.Clauses ++ SqlToken.FurtherClauses ++ SqlToken.SetOperators ++
+      Set("QUALIFY", "OPERATOR_PIPE", "SET", "SEMICOLON")
 
   private final case class Bound(
       value: Option[(Int, Int)],

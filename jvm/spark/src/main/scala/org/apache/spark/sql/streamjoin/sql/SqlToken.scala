@@ -39,4 +39,12 @@ private[streamjoin] object SqlToken {
 
   /** Tokens with which a join may begin after a relation. */
   val BeginsJoin: Set[String] = Set("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL")
+
+  /** Keywords of standard SQL with which a clause after FROM begins. */
+  val Clauses: Set[String] = Set("WHERE", "GROUP", "HAVING", "ORDER", "LIMIT")
+
+  /** Further such keywords of Spark. */
+  val FurtherClauses: Set[String] = Set("SORT", "CLUSTER", "DISTRIBUTE", "OFFSET", "WINDOW")
+
+  val SetOperators: Set[String] = Set("UNION", "EXCEPT", "INTERSECT", "SETMINUS")
 }

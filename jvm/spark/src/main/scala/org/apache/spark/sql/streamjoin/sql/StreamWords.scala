@@ -105,43 +105,14 @@ private[streamjoin] object StreamWords {
   private val Predicates = Set("IN", "LIKE", "ILIKE", "RLIKE", "BETWEEN")
 
   /** Tokens that end an element of a list, so that the word before them may be an alias. */
-  private val AfterAlias = Set(
-    "",
-    "COMMA",
-    "FROM",
-    "WHERE",
-    "GROUP",
-    "HAVING",
-    "ORDER",
-    "LIMIT",
-    "UNION",
-    "EXCEPT",
-    "INTERSECT",
-    "SETMINUS",
-    "LATERAL",
-    "RIGHT_PAREN",
-    "SEMICOLON"
-  )
+  private val AfterAlias = SqlToken.Clauses ++ SqlToken.SetOperators ++
+    Set("", "COMMA", "FROM", "LATERAL", "RIGHT_PAREN", "SEMICOLON")
 
   /** Tokens that may follow a relation in FROM, but not a column with an alias. */
   private val AfterRelation = AfterAlias - "COMMA" - "FROM" - "" ++ SqlToken.BeginsJoin ++
     Set("SEMI", "ANTI", "ON", "USING")
 
   /** Tokens that may follow a column in a list of expressions. */
-  private val AfterColumn = Predicates ++ AfterAlias ++ Set(
-    "AS",
-    "IS",
-    "AND",
-    "OR",
-    "DIV",
-    "COLLATE",
-    "AT",
-    "SORT",
-    "CLUSTER",
-    "DISTRIBUTE",
-    "OFFSET",
-    "WINDOW",
-    "OVER",
-    "INTO"
-  )
+  private val AfterColumn = Predicates ++ AfterAlias ++ SqlToken.FurtherClauses ++
+    Set("AS", "IS", "AND", "OR", "DIV", "COLLATE", "AT", "OVER", "INTO")
 }
