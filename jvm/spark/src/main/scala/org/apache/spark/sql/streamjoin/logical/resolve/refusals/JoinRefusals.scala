@@ -7,12 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   OuterReference,
   PythonFuncExpression,
-  SessionWindow,
-  SubqueryExpression,
-  TimeWindow
+  SubqueryExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
@@ -34,11 +31,12 @@ private[streamjoin] object JoinRefusals {
   def ofCondition(
       join: LogicalPlan,
       condition: Expression
-  ): Option[StreamJoinAnalysisException] =
+  ): Option[StreamJoinAnalysisException] = {
+    def refused(e: Expression, what: String, instead: String) =
+      StreamJoinErrors.unsupportedCondition(join.origin, e, what, instead)
     condition.collectFirst {
       case s: SubqueryExpression =>
-        StreamJoinErrors.unsupportedCondition(
-          join.origin,
+        refused(
           s,
           "a sub-query",
           "Join the table of the sub-query with an input below this join, or filter an input by " +
@@ -46,61 +44,24 @@ private[streamjoin] object JoinRefusals {
         )
       case u: PythonFuncExpression
           if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
-        StreamJoinErrors.unsupportedCondition(
-          join.origin,
+        refused(
           u,
           "a Python function of columns of both inputs",
           "Use SQL functions, or filter the output of an inner join by this function"
         )
       case o: OuterReference =>
-        StreamJoinErrors.unsupportedCondition(
-          join.origin,
-          o,
-          "a column of the outer query",
-          "Write the comparison in WHERE of the sub-query"
-        )
-      case s if isOfSession(s) =>
-        StreamJoinErrors.unsupportedCondition(
-          join.origin,
-          s,
-          "a value of the session",
-          "Write the value as a constant"
-        )
+        refused(o, "a column of the outer query", "Write the comparison in WHERE of the sub-query")
+      case s @ (_: CurrentUser | _: CurrentDatabase | _: CurrentCatalog) =>
+        refused(s, "a value of the session", "Write the value as a constant")
       case t if t.children.isEmpty && t.containsPattern(CURRENT_LIKE) =>
-        StreamJoinErrors.unsupportedCondition(
-          join.origin,
-          t,
-          "the current time",
-          "Filter the output of an inner join by this expression"
-        )
+        refused(t, "the current time", "Filter the output of an inner join by this expression")
       case e if !e.deterministic && e.children.forall(_.deterministic) =>
-        StreamJoinErrors.unsupportedCondition(
-          join.origin,
+        refused(
           e,
           "an expression that is not deterministic",
           "Compute it as a column of one input, or filter the output of an inner join by it"
         )
     }
-
-  /**
-   * Refuses a window expression in a condition. Spark supports it in projections only, and leaves
-   * the join unresolved.
-   */
-  def checkWindows(condition: Expression, origin: Origin): Unit = condition.foreach {
-    case w @ (_: TimeWindow | _: SessionWindow) =>
-      throw StreamJoinErrors.unsupportedCondition(
-        origin,
-        w,
-        "a computed time window",
-        "Compute the window as a column of each input, as in window(order_time, '1 hour') AS w, " +
-          "and compare these columns"
-      )
-    case _ =>
-  }
-
-  private def isOfSession(e: Expression): Boolean = e match {
-    case _: CurrentUser | _: CurrentDatabase | _: CurrentCatalog => true
-    case _                                                       => false
   }
 
   private def ofWatermark(join: StreamJoin, side: Side): Option[StreamJoinAnalysisException] =
