@@ -142,7 +142,7 @@ private[streamjoin] final class BoundExtraction(
           ordered(UnaryMinus(large, failOnError = true), widen(c), strict)
         )
       case (Widened(Abs(c, failOnError), _), _) if !isFloating(c.dataType) =>
-        linear.of(UnaryMinus(c, failOnError)).left.toSeq.map(n => Result.none(reason(n)))
+        linear.of(UnaryMinus(c, failOnError)).left.toSeq.map(Result.none)
       case (_, Widened(_: Abs, _)) => Seq(Result.none(AnyDistance))
       case _                       => Nil
     }
@@ -195,8 +195,8 @@ private[streamjoin] final class BoundExtraction(
       s <- Seq(linear.of(small), linear.term(small)).distinct
       l <- Seq(linear.of(large), linear.term(large)).distinct
     } yield for {
-      a <- s.left.map(reason)
-      b <- l.left.map(reason)
+      a <- s
+      b <- l
       bound <- between(b - a, strict)
     } yield bound
     // the first attempt relates the times themselves, without opaque terms
@@ -208,12 +208,6 @@ private[streamjoin] final class BoundExtraction(
   }
 
   private def isFloating(t: DataType): Boolean = t == DoubleType || t == FloatType
-
-  private def reason(n: NotLinear): Reason = n match {
-    case NotLinear.CalendarUnits => CalendarInterval
-    case NotLinear.WrapsAround   => WrapsAround
-    case NotLinear.NotConstant   => NotConstant
-  }
 
   /**
    * The bound that follows from a difference that is at least (strict: above) zero. The difference

@@ -8,15 +8,6 @@ import org.apache.spark.sql.streamjoin.spark.{Arithmetic, TimestampAddInterval}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** The reason why an expression has no linear form. */
-private[streamjoin] sealed trait NotLinear
-
-private[streamjoin] object NotLinear {
-  case object CalendarUnits extends NotLinear
-  case object WrapsAround extends NotLinear
-  case object NotConstant extends NotLinear
-}
-
 /**
  * Converts expressions to [[LinearTime]].
  *
@@ -28,13 +19,14 @@ private[streamjoin] class LinearTimes(
     windows: WindowFields = WindowFields.none
 ) {
 
-  type Result = Either[NotLinear, LinearTime]
+  /** The linear form of an expression, or the reason why it has none. */
+  type Result = Either[RejectedBound.Reason, LinearTime]
 
   def of(e: Expression): Result = form(e)
 
   /** The expression as a single term. */
   def term(e: Expression): Result =
-    if (opaque(e)) Right(LinearTime.term(e)) else Left(NotLinear.NotConstant)
+    if (opaque(e)) Right(LinearTime.term(e)) else Left(RejectedBound.NotConstant)
 
   private type Shape = PartialFunction[Expression, Result]
 
@@ -92,7 +84,7 @@ private[streamjoin] class LinearTimes(
   /** Refuses integers that may wrap around: these are not linear. */
   private def inRange(dataType: DataType, failOnError: Boolean)(x: LinearTime): Result =
     dataType match {
-      case t: IntegralType if !failOnError && !x.fits(t) => Left(NotLinear.WrapsAround)
+      case t: IntegralType if !failOnError && !x.fits(t) => Left(RejectedBound.WrapsAround)
       case _                                             => Right(x)
     }
 
@@ -101,7 +93,7 @@ private[streamjoin] class LinearTimes(
     case t @ TimestampAddInterval(start, interval, zone) =>
       if (interval.foldable) movedBy(start, interval, zone) else term(t)
     case t @ TimestampAdd(unit, n, start, zone) =>
-      TimestampUnits.micros(unit).toRight(NotLinear.CalendarUnits).flatMap { size =>
+      TimestampUnits.micros(unit).toRight(RejectedBound.CalendarInterval).flatMap { size =>
         whole(n).fold(term(t)) { n =>
           val days = if (size >= MICROS_PER_DAY) n else 0
           val micros = BigInt(n) * size
@@ -112,13 +104,13 @@ private[streamjoin] class LinearTimes(
     case d @ DateSub(date, n) => whole(n).fold(term(d))(n => movedByDays(d, date, -n))
     case d @ DateAddInterval(date, interval, _, _) =>
       value(interval) match {
-        case Some(i: CalendarInterval) if i.months != 0 => Left(NotLinear.CalendarUnits)
+        case Some(i: CalendarInterval) if i.months != 0 => Left(RejectedBound.CalendarInterval)
         case Some(i: CalendarInterval) if i.microseconds == 0 =>
           form(date).map(_.moved(i.days, i.days))
         case _ => term(d)
       }
     case _: TimestampAddYMInterval | _: DateAddYMInterval | _: AddMonths =>
-      Left(NotLinear.CalendarUnits)
+      Left(RejectedBound.CalendarInterval)
   }
 
   /** Spark adds days without an overflow check. A sum that may overflow becomes an opaque term. */
@@ -134,8 +126,8 @@ private[streamjoin] class LinearTimes(
       case (Some(i: CalendarInterval), CalendarIntervalType) if i.months == 0 =>
         val micros = BigInt(i.days) * MICROS_PER_DAY + i.microseconds
         form(start).map(shifted(_, start.dataType, zone, i.days, micros))
-      case (Some(_: CalendarInterval), _) => Left(NotLinear.CalendarUnits)
-      case _                              => Left(NotLinear.NotConstant)
+      case (Some(_: CalendarInterval), _) => Left(RejectedBound.CalendarInterval)
+      case _                              => Left(RejectedBound.NotConstant)
     }
 
   /**
@@ -159,7 +151,7 @@ private[streamjoin] class LinearTimes(
     case SubtractDates(l, r, false)            => both(l, r)(_ - _).map(_ * MICROS_PER_DAY)
     case DateDiff(l, r)                        => both(l, r)(_ - _)
     case TimestampDiff(unit, start, end, zone) =>
-      TimestampUnits.micros(unit).toRight(NotLinear.CalendarUnits).flatMap { size =>
+      TimestampUnits.micros(unit).toRight(RejectedBound.CalendarInterval).flatMap { size =>
         localDistance(end, start, zone).map(_.truncateDiv(size))
       }
   }
@@ -262,6 +254,6 @@ private[streamjoin] class LinearTimes(
         Some(LinearTime.constant(n.longValue))
       case _ => whole(e).map(LinearTime.constant(_))
     }
-    found.toRight(NotLinear.NotConstant)
+    found.toRight(RejectedBound.NotConstant)
   }
 }
