@@ -1,9 +1,8 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import scala.annotation.tailrec
-
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode, Union}
+import org.apache.spark.sql.streamjoin.logical.times.SameColumn
 
 /**
  * The columns above changelog joins that have change metadata rather than row data. The delete of a
@@ -30,8 +29,7 @@ private[streamjoin] object ChangeMetadataColumns {
     case j: ChangelogJoin => ChangeMetadataColumns(AttributeSet(j.changes), AttributeSet.empty)
     case Project(list, child) =>
       val below = in(child)
-      val (passed, others) =
-        list.partition(PassedColumn.of(_).exists(below.passed.contains))
+      val (passed, others) = list.partition(SameColumn.unapply(_).exists(below.passed.contains))
       ChangeMetadataColumns(
         AttributeSet(passed.map(_.toAttribute)),
         AttributeSet(others.filter(below.tells).map(_.toAttribute))
@@ -49,14 +47,3 @@ private[streamjoin] object ChangeMetadataColumns {
 }
 
 /** A column of a projection that passes an input column through, possibly renamed. */
-private[streamjoin] object PassedColumn {
-
-  /** The input column. It ignores a cast to the same type, as views contain it. */
-  @tailrec
-  def of(e: Expression): Option[Attribute] = e match {
-    case a: Attribute                              => Some(a)
-    case Alias(child, _)                           => of(child)
-    case c: Cast if c.child.dataType == c.dataType => of(c.child)
-    case _                                         => None
-  }
-}

@@ -4,6 +4,7 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.streamjoin.logical.times.SameColumn
 
 /**
  * The unique key of a changelog: the declared one, or the key of the result of a join below,
@@ -58,7 +59,7 @@ private[streamjoin] object UniqueKey {
   private def isThat(plan: LogicalPlan, column: Attribute, below: Attribute): Boolean = plan match {
     case _: ChangelogJoin => column.exprId == below.exprId
     case Project(list, child) =>
-      list.find(_.exprId == column.exprId).flatMap(PassedColumn.of(_)) match {
+      list.find(_.exprId == column.exprId).flatMap(SameColumn.unapply(_)) match {
         case Some(a) => isThat(child, a, below)
         case None    => false
       }

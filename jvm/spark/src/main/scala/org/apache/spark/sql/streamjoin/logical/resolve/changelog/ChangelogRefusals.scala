@@ -22,11 +22,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ImposeOrder,
   JoinNode,
   JoinOptions,
-  PassedColumn,
   RowsElsewhere,
   SameRows
 }
-import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+import org.apache.spark.sql.streamjoin.logical.times.{SameColumn, TimeColumns}
 import org.apache.spark.sql.types.CalendarIntervalType
 
 import io.streamjoin.model.Side
@@ -135,7 +134,7 @@ private[resolve] object ChangelogRefusals {
           val again = list.filter(_.references.exists(kind.contains)).lift(1)
           val counted = kind.forall(ChangelogMarks.keySize(_) == 0)
           def computed = for {
-            e <- list if PassedColumn.of(e).isEmpty && !ChangelogMarks.isCommit(e.toAttribute)
+            e <- list if SameColumn.unapply(e).isEmpty && !ChangelogMarks.isCommit(e.toAttribute)
             a <- e.references
             if kind.contains(a) || counted && ChangelogMarks.isCommit(a)
           } yield refused(e, a.name)
