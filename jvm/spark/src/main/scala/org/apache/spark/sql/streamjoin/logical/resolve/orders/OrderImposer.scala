@@ -10,22 +10,11 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, UnresolvedImposeOrder}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
 import org.apache.spark.sql.streamjoin.logical.times.{BatchTime, MaxAhead}
 import org.apache.spark.sql.types.{StringType, TimestampType}
 import org.apache.spark.unsafe.types.CalendarInterval
-
-/**
- * The options of a watermarked event-time column.
- *
- * @param ahead the handling of rows further ahead than `maxAhead`: `reject` or `keep`
- */
-private[streamjoin] final case class OrderOptions(
-    idleTimeout: Option[Distance],
-    maxAhead: Option[Distance],
-    ahead: Option[String]
-)
 
 /**
  * Builds an [[ImposeOrder]] node over a resolved plan, or refuses the column or the lag.
@@ -35,15 +24,10 @@ private[streamjoin] final case class OrderOptions(
  */
 private[streamjoin] object OrderImposer {
 
-  def impose(
-      child: LogicalPlan,
-      column: Seq[String],
-      lag: Distance,
-      options: OrderOptions,
-      resolver: Resolver,
-      origin: Origin
-  ): LogicalPlan = {
-    val attribute = resolve(child, column, resolver, origin)
+  def impose(u: UnresolvedImposeOrder, resolver: Resolver): LogicalPlan = {
+    import u.{child, origin}
+    val ofAhead = u.ahead.map(word(_, origin))
+    val attribute = resolve(child, u.column, resolver, origin)
     val unit = TimeUnit
       .of(attribute.dataType)
       .filterNot(_ => TimeUnit.isWindow(attribute.dataType))
@@ -56,17 +40,17 @@ private[streamjoin] object OrderImposer {
           "instead" -> TimeOfColumn.made(attribute)
         )
       )
-    val units = new Distances("lag", attribute, origin).inUnits(lag)
-    val idle = options.idleTimeout.map { timeout =>
+    val units = new Distances("lag", attribute, origin).inUnits(Distance.of(u.lag))
+    val idle = u.idleTimeout.map { timeout =>
       val distances = new Distances(
         "idle_timeout",
         attribute,
         origin,
         calendar = "does not define when the input is idle"
       )
-      Math.floorDiv(distances.span(timeout), MICROS_PER_MILLIS)
+      Math.floorDiv(distances.span(Distance.of(timeout)), MICROS_PER_MILLIS)
     }
-    val ahead = maxAhead(attribute, unit, options, origin)
+    val ahead = maxAhead(attribute, unit, u.maxAhead.map(Distance.of(_)), ofAhead, origin)
     val below = sparkWatermark(child, attribute, units)
     val marked = below.output.find(_.exprId == attribute.exprId).get
     ImposeOrder(
@@ -82,29 +66,31 @@ private[streamjoin] object OrderImposer {
   }
 
   /** Reads an option from an SQL expression. */
-  def word(e: Expression, origin: Origin): String =
+  private def word(e: Expression, origin: Origin): String =
     if (e.foldable && e.dataType.isInstanceOf[StringType]) String.valueOf(e.eval())
     else throw StreamJoinErrors.wrongUse(origin, s"${e.sql} is not a constant string")
 
+  /** @param ahead the handling of rows further ahead than the limit: `reject` or `keep` */
   private def maxAhead(
       column: Attribute,
       unit: TimeUnit,
-      options: OrderOptions,
+      limit: Option[Distance],
+      ahead: Option[String],
       origin: Origin
   ): Option[MaxAhead] = {
-    val rejects = options.ahead.forall {
+    val rejects = ahead.forall {
       case "reject" => true
       case "keep"   => false
       case other =>
         throw StreamJoinErrors.wrongUse(origin, s"ahead is 'reject' or 'keep', not '$other'")
     }
-    if (options.ahead.nonEmpty && options.maxAhead.isEmpty) {
+    if (ahead.nonEmpty && limit.isEmpty) {
       throw StreamJoinErrors.wrongUse(
         origin,
         "ahead applies to rows further ahead than max_ahead, and max_ahead is not set"
       )
     }
-    options.maxAhead.map { limit =>
+    limit.map { most =>
       val distances = new Distances(
         "max_ahead",
         column,
@@ -113,12 +99,12 @@ private[streamjoin] object OrderImposer {
       )
       if (unit == TimeUnit.Number) {
         throw distances.refusal(
-          limit.text,
+          most.text,
           "numbers cannot be compared with a clock",
           s"max_ahead for a column of times, such as timestamp_millis(${column.name}), or remove it"
         )
       }
-      MaxAhead(distances.span(limit), rejects)
+      MaxAhead(distances.span(most), rejects)
     }
   }
 

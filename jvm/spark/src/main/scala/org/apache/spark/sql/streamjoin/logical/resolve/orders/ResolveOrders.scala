@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, UnresolvedImposeOrder}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.Distance
 
 /**
  * Analyzer rule that builds the node for `IMPOSE_ORDER`, or refuses it, when its input is resolved.
@@ -15,26 +14,11 @@ object ResolveOrders extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
-        case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
+        case u: UnresolvedImposeOrder if u.childrenResolved && u.expressions.forall(_.resolved) =>
+          OrderImposer.impose(u, conf.resolver)
         case o: ImposeOrder if o.child.resolved && !o.child.isStreaming =>
           o.child.setTagValue(WarnAtAnalysis.OrderOfTable, o.column.name)
           o.child
       }
     }
-
-  private def impose(u: UnresolvedImposeOrder): LogicalPlan = OrderImposer.impose(
-    u.child,
-    u.column,
-    Distance.of(u.lag),
-    OrderOptions(
-      u.idleTimeout.map(Distance.of(_)),
-      u.maxAhead.map(Distance.of(_)),
-      u.ahead.map(OrderImposer.word(_, u.origin))
-    ),
-    conf.resolver,
-    u.origin
-  )
-
-  private def argumentsResolved(u: UnresolvedImposeOrder): Boolean =
-    u.expressions.forall(_.resolved)
 }
