@@ -29,15 +29,11 @@ private[sql] object ChangelogHint {
       option.name -> text
     }
     val words = options.collect { case ("op_mapping", pair) => word(h, pair) }.flatten
-    val values = Seq(
-      Option.when(words.nonEmpty)("op_mapping" -> CreateMap(words)),
-      deletes.headOption.map("deletes" -> _)
-    ).flatten
     UnresolvedChangelog(
       h.name.toLowerCase(Locale.ROOT),
       options.filter(o => columns(o._1)).groupMap(_._1)(_._2),
-      values.map(_._1),
-      values.map(_._2),
+      Option.when(words.nonEmpty)(CreateMap(words)),
+      deletes.headOption,
       h.child
     )
   }

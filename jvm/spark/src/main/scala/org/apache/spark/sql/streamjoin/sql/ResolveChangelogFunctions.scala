@@ -30,8 +30,6 @@ object ResolveChangelogFunctions extends Rule[LogicalPlan] {
     "from_debezium" -> Seq("input", "key", "value", "sequence_by")
   )
 
-  private val values = Set("op_mapping", "deletes")
-
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
     case f: UnresolvedTableValuedFunction
         if f.name.length == 1 && arguments.contains(f.name.head.toLowerCase(Locale.ROOT)) =>
@@ -51,8 +49,7 @@ object ResolveChangelogFunctions extends Rule[LogicalPlan] {
       case Some(TableArgument(plan)) => plan
       case _                         => throw refused("the first argument must be TABLE(...)")
     }
-    val (others, columns) = (passed - "input").partition { case (n, _) => values(n) }
-    val named = columns.map { case (n, e) =>
+    val named = (passed - "input" - "op_mapping" - "deletes").map { case (n, e) =>
       val found = FunctionArguments.columns(e).getOrElse(
         throw refused(
           s"the argument $n must be DESCRIPTOR(column), or the name of a column as a string"
@@ -62,7 +59,7 @@ object ResolveChangelogFunctions extends Rule[LogicalPlan] {
         if (n == "sequence_by") parts.mkString(".") else single(parts, refused)
       )
     }
-    UnresolvedChangelog(function, named, others.keys.toSeq, others.values.toSeq, child)
+    UnresolvedChangelog(function, named, passed.get("op_mapping"), passed.get("deletes"), child)
   }
 
   private def single(parts: Seq[String], refused: String => Throwable): String =

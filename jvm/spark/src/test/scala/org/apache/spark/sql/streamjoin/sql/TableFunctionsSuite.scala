@@ -165,7 +165,7 @@ class TableFunctionsSuite extends AnalysisSession {
     assert(log.columns == Map("key" -> Seq("a", "b"), "op" -> Seq("kind")))
     val upserts = changes("FROM_UPSERTS(TABLE(t), 'id', DESCRIPTOR(m.seq), deletes => 'gone')")
     assert(upserts.columns == Map("key" -> Seq("id"), "sequence_by" -> Seq("m.seq")))
-    assert(upserts.value("deletes").map(_.sql) == Some("'gone'"))
+    assert(upserts.deletes.map(_.sql) == Some("'gone'"))
     for (
       (function, says) <- Seq(
         "FROM_UPSERTS(1, 'id', 'seq')" -> "the first argument must be TABLE(...)",

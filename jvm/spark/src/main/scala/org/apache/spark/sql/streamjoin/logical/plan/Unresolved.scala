@@ -20,17 +20,16 @@ case class UnresolvedStreamJoin(child: LogicalPlan) extends KeepsUnresolved {
  *
  * @param function the name, in lower case
  * @param columns for arguments that are columns, their column names
- * @param names the names of the other arguments, in the order of `values`
+ * @param mapping the row kinds of words
+ * @param deletes the condition of rows that delete their key
  */
 case class UnresolvedChangelog(
     function: String,
     columns: Map[String, Seq[String]],
-    names: Seq[String],
-    values: Seq[Expression],
+    mapping: Option[Expression],
+    deletes: Option[Expression],
     child: LogicalPlan
 ) extends KeepsUnresolved {
-
-  def value(name: String): Option[Expression] = names.zip(values).toMap.get(name)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedChangelog =
     copy(child = newChild)

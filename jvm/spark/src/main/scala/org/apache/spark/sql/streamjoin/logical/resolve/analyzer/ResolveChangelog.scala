@@ -32,11 +32,11 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
         source.changes(
           keys,
           one("op").getOrElse(ChangelogMarks.ChangeType),
-          u.value("op_mapping").fold(Map.empty[String, String])(mapping(u, _)),
+          u.mapping.fold(Map.empty[String, String])(mapping(u, _)),
           one("sequence_by")
         )
       case "from_upserts" =>
-        u.value("deletes").filter(_.dataType != BooleanType).foreach { e =>
+        u.deletes.filter(_.dataType != BooleanType).foreach { e =>
           throw refused(
             u,
             s"deletes is not a condition: ${e.sql}",
@@ -53,7 +53,7 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
                 "of a key"
             )
           ),
-          u.value("deletes")
+          u.deletes
         )
       case "to_upserts" => source.upsertsOf(keys)
       case _ =>

@@ -51,7 +51,7 @@ class HeldNamesSuite extends AnalysisSession {
   test("a join with a declared changelog below it stays unresolved") {
     val Project(list, j: Join) = join(Some(JoinOptions(retention = Some("1 hour")))): @unchecked
     val declared = j.withNewChildren(
-      Seq(j.left, UnresolvedChangelog("from_changelog", Map.empty, Nil, Nil, j.right))
+      Seq(j.left, UnresolvedChangelog("from_changelog", Map.empty, None, None, j.right))
     )
     val plan = HoldHintedJoins(Project(list, declared))
     assert(plan.exists(_.isInstanceOf[UnresolvedStreamJoin]), plan)

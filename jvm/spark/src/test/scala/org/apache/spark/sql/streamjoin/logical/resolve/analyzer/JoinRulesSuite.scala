@@ -106,7 +106,7 @@ class JoinRulesSuite extends AnalysisSession {
   private lazy val rows = planOf(stream("value AS id", "value AS v", "'insert' AS op"))
 
   private def declared(function: String, columns: (String, Seq[String])*) =
-    UnresolvedChangelog(function, columns.toMap, Nil, Nil, rows)
+    UnresolvedChangelog(function, columns.toMap, None, None, rows)
 
   private lazy val changes =
     ResolveChangelog(declared("from_changelog", "op" -> Seq("op"), "key" -> Seq("id")))
