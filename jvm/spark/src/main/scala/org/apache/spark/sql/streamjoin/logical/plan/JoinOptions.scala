@@ -79,31 +79,26 @@ object JoinOptions {
       read: (JoinOptions, OptionValue) => Option[JoinOptions]
   )
 
+  /** An option whose value is the default word or another one, which is the example. */
+  private def either(name: String, default: String, other: String)(
+      set: (JoinOptions, String) => JoinOptions
+  ): Entry = Entry(
+    name,
+    s"'$default' or '$other'",
+    s"'$other'",
+    (options, value) => value.word(default, other).map(set(options, _))
+  )
+
   private val entries: Seq[Entry] = Seq(
-    Entry(
-      "late",
-      "'drop' or 'emit'",
-      "'emit'",
-      (options, value) => value.word("drop", "emit").map(w => options.copy(emitLate = w == "emit"))
-    ),
+    either("late", "drop", "emit")((o, word) => o.copy(emitLate = word == "emit")),
     Entry(
       "retention",
       "an interval such as '1 hour', or a whole number where event times are numbers",
       "'1 hour'",
       (options, value) => value.distance.map(kept => options.copy(retention = Some(kept)))
     ),
-    Entry(
-      "mode",
-      s"'$EventTime' or '$Changelog'",
-      s"'$Changelog'",
-      (options, value) => value.word(EventTime, Changelog).map(w => options.copy(mode = Some(w)))
-    ),
-    Entry(
-      "emit",
-      s"'$Final' or '$Early'",
-      s"'$Early'",
-      (options, value) => value.word(Final, Early).map(w => options.copy(emit = Some(w)))
-    ),
+    either("mode", EventTime, Changelog)((o, word) => o.copy(mode = Some(word))),
+    either("emit", Final, Early)((o, word) => o.copy(emit = Some(word))),
     Entry(
       "state_ttl",
       "an interval such as '30 days', for both inputs, or map('right', '30 days')",
@@ -111,21 +106,9 @@ object JoinOptions {
       (options, value) =>
         value.bySide.map { case (left, right) => options.copy(leftTtl = left, rightTtl = right) }
     ),
-    Entry(
-      "match",
-      "'all' or 'last'",
-      "'last'",
-      (options, value) => value.word("all", "last").map(w => options.copy(last = w == "last"))
-    ),
-    Entry(
-      "order_scope",
-      "'query' or 'partition'",
-      "'partition'",
-      (options, value) =>
-        value.word("query", "partition").map {
-          case "query" => options.copy(orderScope = OrderScope.Query)
-          case _       => options.copy(orderScope = OrderScope.EachPartition)
-        }
+    either("match", "all", "last")((o, word) => o.copy(last = word == "last")),
+    either("order_scope", "query", "partition")((o, word) =>
+      o.copy(orderScope = if (word == "query") OrderScope.Query else OrderScope.EachPartition)
     )
   )
 
