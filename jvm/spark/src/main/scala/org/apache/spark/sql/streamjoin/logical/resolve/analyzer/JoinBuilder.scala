@@ -55,7 +55,7 @@ private[streamjoin] object JoinBuilder {
       retained: Boolean,
       late: Option[LateRows]
   ): Either[Refusal, JoinNode] = kind match {
-    case JoinKind.AsOf => AsOfBuilder.build(j, late)
+    case JoinKind.AsOf => new AsOfBuilder(j).build(late)
     case _             => StreamJoinBuilder.build(j, retained, late)
   }
 

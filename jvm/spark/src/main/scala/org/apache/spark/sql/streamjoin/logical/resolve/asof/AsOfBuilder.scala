@@ -33,20 +33,19 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  * Builder of an [[AsOfJoin]] from a join that Spark has resolved, if the query asks for the last
  * rows of one input. It returns a refusal if the join cannot be an as-of join.
  */
-private[streamjoin] object AsOfBuilder {
-  import AsOfCriteria.refused
+private[streamjoin] final class AsOfBuilder(join: Join) {
 
   /** @param late the late rows that the join emits */
-  def build(join: Join, late: Option[LateRows] = None): Either[Refusal, AsOfJoin] = for {
-    window <- windowOf(join)
+  def build(late: Option[LateRows]): Either[Refusal, AsOfJoin] = for {
+    window <- lastRows
     (build, count) = window
     probe = build.other
-    _ <- misfit(join).toLeft(())
-    joinType <- typeOf(join, probe)
+    _ <- misfit.toLeft(())
+    joinType <- typeOf(probe)
     plain = StreamJoinHint.changed(join)(_.child)
     l <- StreamJoinBuilder.bounded(LastRows.off(plain.left))
     r <- StreamJoinBuilder.bounded(LastRows.off(plain.right))
-    versioned <- versionsOf(join, BySide(l, r), build, count)
+    versioned <- versionsOf(BySide(l, r), build, count)
     inputs = BySide.of(side =>
       versioned.filter(_ => side == build).fold(BySide(l, r)(side))(_.plan)
     )
@@ -54,11 +53,10 @@ private[streamjoin] object AsOfBuilder {
     BySide(left, right) = ZonedInput.joined(inputs.left, inputs.right)
     condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     _ <- JoinRefusals.ofCondition(join, condition).map(Refusal(_)).toLeft(())
-    _ <- Side.both.flatMap(ofInput(join, _, left, right, versions)).headOption.toLeft(())
-    times <- timesOf(join, condition, probe, left, right)
+    _ <- Side.both.flatMap(ofInput(_, left, right, versions)).headOption.toLeft(())
+    times <- timesOf(condition, probe, left, right)
     aged <- VersionTtl.within(join, condition, times, build, versions)
     made = assembled(
-      join,
       left,
       right,
       joinType,
@@ -68,59 +66,55 @@ private[streamjoin] object AsOfBuilder {
       versions,
       late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns)))
     )
-    _ <- beyond(join, made, times).toLeft(())
+    _ <- beyond(made, times).toLeft(())
     _ <- AsOfCriteria.misfit(join, made, times).toLeft(())
-    _ <- ofKey(join, made).toLeft(())
+    _ <- ofKey(made).toLeft(())
   } yield made
 
   /** The build side, and how many of its last rows match a probe row. */
-  private def windowOf(join: Join): Either[Refusal, (Side, Int)] = {
+  private def lastRows: Either[Refusal, (Side, Int)] = {
     val windows = Side.both.zip(join.children).flatMap { case (side, input) =>
       LastRows.on(input).filterNot(_.byOption).map(side -> _.count)
     }
     windows match {
-      case Seq(one) if !byOption(join) => Right(one)
-      case Nil                         => Right(Side.Right -> 1)
+      case Seq(one) if !byOption => Right(one)
+      case Nil                   => Right(Side.Right -> 1)
       case _ =>
         Left(refused(
-          join,
           "the join requests the last rows of an input more than once",
           "Request the last rows of one input only, for the rows of the other input"
         ))
     }
   }
 
-  private def byOption(join: Join): Boolean = StreamJoinHint.on(join).exists(_.last)
+  private def byOption: Boolean = StreamJoinHint.on(join).exists(_.last)
 
   /** Refuses a join with parts that as-of joins do not support. */
-  private def misfit(join: Join): Option[Refusal] = {
+  private def misfit: Option[Refusal] = {
     val table = Side.both.zip(join.children).collectFirst {
       case (side, input) if !input.isStreaming =>
         StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(ColumnNames.of))
     }
     if (join.condition.isEmpty)
       Some(refused(
-        join,
         "the join has no condition",
         "Write ON with the equality of the keys, or ON true to ignore keys"
       ))
     else if (table.nonEmpty) table.map(Refusal(_))
     else if (join.children.exists(RelationWindow.on(_).nonEmpty))
       Some(refused(
-        join,
         "the other input has a window of time",
         "Remove that window, or compare the times of both inputs in ON instead of the last rows"
       ))
     else JoinKind.AsOf.misfit(join).map(Refusal(_))
   }
 
-  private def typeOf(join: Join, probe: Side): Either[Refusal, JoinType] = {
+  private def typeOf(probe: Side): Either[Refusal, JoinType] = {
     val fitting: Set[JoinType] =
       if (probe == Side.Right) Set(JoinType.Inner, JoinType.RightOuter)
       else Set(JoinType.Inner, JoinType.LeftOuter, JoinType.LeftSemi, JoinType.LeftAnti)
     JoinTypes.of(join.joinType).filter(fitting).toRight(
       refused(
-        join,
         s"a ${join.joinType.sql} join would emit rows of the ${probe.other.name} input that " +
           "were never the last rows, or only columns of that input",
         s"The last rows of the ${probe.other.name} input support these join types: " +
@@ -130,7 +124,6 @@ private[streamjoin] object AsOfBuilder {
   }
 
   private def ofInput(
-      join: Join,
       side: Side,
       left: LogicalPlan,
       right: LogicalPlan,
@@ -144,7 +137,6 @@ private[streamjoin] object AsOfBuilder {
     ofChanges.orElse {
       if (LateRowsBelow.reach(input))
         Some(refused(
-          join,
           s"a join below emits late rows, on the ${side.name} side",
           "Filter them out by late IS NULL first"
         ))
@@ -156,7 +148,6 @@ private[streamjoin] object AsOfBuilder {
 
   /** The versions of a build side that is a changelog. */
   private def versionsOf(
-      join: Join,
       inputs: BySide[LogicalPlan],
       build: Side,
       count: Int
@@ -164,18 +155,17 @@ private[streamjoin] object AsOfBuilder {
     if (!ChangelogMarks.areChanges(inputs(build))) Right(None)
     else if (count > 1)
       Left(refused(
-        join,
         s"the query requests the last $count rows of a changelog, but only one version is valid " +
           "at a time",
         "Write OVER (ROWS 1 PRECEDING), or FOR SYSTEM_TIME AS OF"
       ))
     else
       VersionedInput.of(inputs(build), inputs(build.other))
-        .left.map { case (reason, instead) => refused(join, reason, instead) }
+        .left.map { case (reason, instead) => refused(reason, instead) }
         .map(Some(_))
 
   /** All versions of a key must be in one partition, whatever else the condition compares. */
-  private def ofKey(join: Join, made: AsOfJoin): Option[Refusal] = for {
+  private def ofKey(made: AsOfJoin): Option[Refusal] = for {
     versions <- made.versions
     build = made.bounds.build
     compared = made.equiKeys.flatMap(k => versions.keyColumn(k.of(build))).map(_.exprId)
@@ -187,7 +177,6 @@ private[streamjoin] object AsOfBuilder {
         .getOrElse(ColumnNames.of(a))
     )
     refused(
-      join,
       s"no equality of the condition has ${names.mkString(", ")} of the key of the ${build.name} " +
         s"input, ${versions.key.map(_.name).mkString(", ")}: a row could match versions of " +
         "several keys",
@@ -197,7 +186,6 @@ private[streamjoin] object AsOfBuilder {
   }
 
   private def timesOf(
-      join: Join,
       condition: Expression,
       probe: Side,
       left: LogicalPlan,
@@ -205,22 +193,21 @@ private[streamjoin] object AsOfBuilder {
   ): Either[Refusal, AsOfTimes] = {
     val (ofProbe, ofBuild) = if (probe == Side.Left) (left, right) else (right, left)
     for {
-      mayBe <- probeTimes(join, ofProbe, ofBuild)
+      mayBe <- probeTimes(ofProbe, ofBuild)
       times <- AsOfTimes.of(
         condition,
         ofProbe,
         ofBuild,
-        byOption(join) || AsOfCriteria.has(join),
+        byOption || AsOfCriteria.has(join),
         mayBe
       ).left.map { names =>
         refused(
-          join,
           s"the inputs have several event times, ${names.mkString(" and ")}",
           "Compare only two of them in the condition: q.t <= t.t"
         )
       }
       _ <- times.misfit
-        .map { case (reason, instead) => refused(join, reason, instead) }
+        .map { case (reason, instead) => refused(reason, instead) }
         .toLeft(())
     } yield times
   }
@@ -229,7 +216,6 @@ private[streamjoin] object AsOfBuilder {
    * The event time of the probe side that `FOR SYSTEM_TIME AS OF` names, or all of its event times.
    */
   private def probeTimes(
-      join: Join,
       probe: LogicalPlan,
       build: LogicalPlan
   ): Either[Refusal, Seq[Attribute]] = {
@@ -240,7 +226,6 @@ private[streamjoin] object AsOfBuilder {
       case None => Right(all)
       case Some(name) if isOfBoth(name) =>
         Left(refused(
-          join,
           s"${ColumnNames.written(name)} in FOR SYSTEM_TIME AS OF is a column of both inputs",
           s"Write it by the name of the other input, ${all.map(ColumnNames.of).mkString(" or ")}"
         ))
@@ -248,7 +233,6 @@ private[streamjoin] object AsOfBuilder {
         probe.resolve(name, SQLConf.get.resolver)
           .collect { case a: Attribute if all.exists(_.exprId == a.exprId) => Seq(a) }
           .toRight(refused(
-            join,
             s"${ColumnNames.written(name)} in FOR SYSTEM_TIME AS OF is not an event time of the " +
               "other input",
             s"Write ${all.map(ColumnNames.of).mkString(" or ")} there, or impose an order on " +
@@ -259,7 +243,6 @@ private[streamjoin] object AsOfBuilder {
 
   /** @param bounds the bounds without reach and tolerance, which follow from the condition */
   private def assembled(
-      join: Join,
       left: LogicalPlan,
       right: LogicalPlan,
       joinType: JoinType,
@@ -288,10 +271,10 @@ private[streamjoin] object AsOfBuilder {
   }
 
   /** How old a match may be, by the condition and by the conditions of joins below. */
-  private def tolerance(join: AsOfJoin): Option[Long] = {
-    val found = join.analysis
-    def column(side: Side) = found.expressions.indexWhere(_.semanticEquals(join.time(side)))
-    val slack = found.bounds.slack(column(join.bounds.build), column(join.bounds.probe))
+  private def tolerance(made: AsOfJoin): Option[Long] = {
+    val found = made.analysis
+    def column(side: Side) = found.expressions.indexWhere(_.semanticEquals(made.time(side)))
+    val slack = found.bounds.slack(column(made.bounds.build), column(made.bounds.probe))
     Option.when(slack != JoinBounds.Unbounded)(slack)
   }
 
@@ -299,20 +282,22 @@ private[streamjoin] object AsOfBuilder {
    * Refuses a condition that only build rows after the probe row can satisfy: an as-of join
    * searches the rows before it.
    */
-  private def beyond(join: Join, made: AsOfJoin, times: AsOfTimes): Option[Refusal] = {
+  private def beyond(made: AsOfJoin, times: AsOfTimes): Option[Refusal] = {
     def name(side: Side) = made.names(side.index)
     val (p, b) = (name(made.bounds.probe), name(made.bounds.build))
     Option.when(
       times.uppers.isEmpty && made.bounds.tolerance.exists(_ <= 0) && !atOneTime(made)
     )(refused(
-      join,
       s"by the condition $b is not before $p, but an as-of join looks up the last rows before it",
       s"Write $b <= $p, or write a join with bounds on both sides, which matches all rows after it"
     ))
   }
 
-  private def atOneTime(join: AsOfJoin): Boolean = join.analysis.conjuncts.exists {
-    case e @ (_: EqualTo | _: EqualNullSafe) => join.times.forall(e.references.contains)
+  private def atOneTime(made: AsOfJoin): Boolean = made.analysis.conjuncts.exists {
+    case e @ (_: EqualTo | _: EqualNullSafe) => made.times.forall(e.references.contains)
     case _                                   => false
   }
+
+  private def refused(reason: String, instead: String): Refusal =
+    AsOfCriteria.refused(join, reason, instead)
 }
