@@ -109,6 +109,10 @@ object StreamOrder {
     }
   }
 
+  /** A plan, and the plans below it that give it the order of its rows. */
+  def orderedBy(plan: LogicalPlan): Seq[LogicalPlan] =
+    plan +: (if (isKeptBy(plan)) plan.children.flatMap(orderedBy) else Nil)
+
   /** Spark's nodes for Python functions. Their classes differ between versions. */
   private val PythonRows =
     Set("MapInPandas", "MapInArrow", "BatchEvalPython", "ArrowEvalPython", "PythonMapInArrow")

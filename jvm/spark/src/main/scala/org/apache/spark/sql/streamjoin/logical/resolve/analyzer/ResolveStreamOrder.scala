@@ -65,20 +65,13 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
     case s: Sort if isOfStream(s) && checked =>
       StreamOrderBuilder.build(s).left.foreach(throw _)
     case p if undoes(p) =>
-      for (child <- p.children; o <- ordered(child))
+      for (o <- p.children.flatMap(StreamOrder.orderedBy) if o.isInstanceOf[StreamOrder])
         throw StreamJoinErrors.unsupportedOrder(
           o.origin,
           s"${p.nodeName} above it does not keep the order of its rows",
           "Sort last, or remove this ORDER BY: it has no effect below this operator"
         )
     case _ =>
-  }
-
-  /** The order of the rows of a plan. */
-  private def ordered(plan: LogicalPlan): Option[StreamOrder] = plan match {
-    case o: StreamOrder               => Some(o)
-    case p if StreamOrder.isKeptBy(p) => p.children.headOption.flatMap(ordered)
-    case _                            => None
   }
 
   /** Whether a node changes the order of its rows. */

@@ -12,13 +12,7 @@ private[logical] object RequestedOrderScope {
 
   /** The scope of an order of the rows of a plan. */
   def of(plan: LogicalPlan): OrderScope =
-    if (isPartition(plan)) OrderScope.EachPartition else OrderScope.Query
-
-  private def isPartition(plan: LogicalPlan): Boolean = plan match {
-    case p if asks(p)                 => true
-    case p if StreamOrder.isKeptBy(p) => p.children.exists(isPartition)
-    case _                            => false
-  }
+    if (StreamOrder.orderedBy(plan).exists(asks)) OrderScope.EachPartition else OrderScope.Query
 
   private def asks(plan: LogicalPlan): Boolean = plan match {
     case j: JoinNode => j.options.orderScope != OrderScope.Query

@@ -39,7 +39,6 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       Left(StreamJoinErrors.unsupportedOrder(sort.origin, why, instead))
     val first = keys.head
     val name = ColumnNames.sql(first.child)
-    val scope = if (sort.global) RequestedOrderScope.of(child) else OrderScope.EachPartition
     if (!keys.forall(_.deterministic)) {
       refused("the sort key is not deterministic", "Sort by columns of the rows")
     } else if (ChangelogMarks.areChanges(child)) {
@@ -53,7 +52,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         "Filter them out by late IS NULL first, or remove late = 'emit'"
       )
     } else {
-      placed(first.child, child) match {
+      placed(keys, child)(ordered(sort, child)) match {
         case None =>
           val (why, what) = windowOf(first.child, child)
             .fold(unordered(first.child) -> instead(first.child, child))(startOf(_, name, child))
@@ -70,16 +69,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
             s"Remove NULLS LAST, which puts them first in their batch. Or filter by $name IS " +
               "NOT NULL"
           )
-        case Some(depth) =>
-          Right(under(
-            keys,
-            child,
-            if (first.child.isInstanceOf[Attribute]) name
-            else RowtimeWords.of(first.child, child),
-            scope,
-            PrecedingRows.decide(first.child, child),
-            depth
-          ))
+        case Some(plan) => Right(plan)
       }
     }
   }
@@ -148,49 +138,50 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
   }
 
   /**
-   * The number of projections between the sort and the plan in which the time has a watermark.
-   * There the sort key is an expression of event times.
+   * The plan with an order at the highest place at which the time has a watermark. There the sort
+   * key is an expression of event times. None if there is no such place.
+   *
+   * @param order adds the order to a plan, by sort keys on its columns
    */
-  private def placed(time: Expression, child: LogicalPlan): Option[Int] =
-    if (TimeExpression.watermark(time, TimeColumns.of(child)).nonEmpty) Some(0)
+  private def placed(keys: Seq[SortOrder], child: LogicalPlan)(
+      order: (Seq[SortOrder], LogicalPlan) => StreamOrder
+  ): Option[LogicalPlan] = {
+    def below(keys: Seq[SortOrder]) = placed(keys, child.children.head)(order)
+      .map(plan => child.withNewChildren(Seq(plan)))
+    if (TimeExpression.watermark(keys.head.child, TimeColumns.of(child)).nonEmpty)
+      Some(order(keys, child))
     else
       child match {
-        case Project(list, below) if list.forall(_.deterministic) =>
-          placed(replaceAlias(time, getAliasMap(list)), below).map(_ + 1)
-        case _: SubqueryAlias | _: View | _: Filter =>
-          placed(time, child.children.head).map(_ + 1)
-        case _ => None
+        case Project(list, _) if list.forall(_.deterministic) =>
+          val aliases = getAliasMap(list)
+          below(keys.map(replaceAlias(_, aliases).asInstanceOf[SortOrder]))
+        case _: SubqueryAlias | _: View | _: Filter => below(keys)
+        case _                                      => None
       }
+  }
 
-  private def under(
+  /**
+   * The order of a sort, at a plan below.
+   *
+   * @param child the input of the sort
+   * @param keys the sort keys, as expressions of the columns of the plan
+   */
+  private def ordered(sort: Sort, child: LogicalPlan)(
       keys: Seq[SortOrder],
-      child: LogicalPlan,
-      name: String,
-      scope: OrderScope,
-      whole: Boolean,
-      depth: Int
-  ): LogicalPlan =
-    (child, depth) match {
-      case (_, 0) =>
-        StreamOrder(
-          keys,
-          name,
-          scope,
-          whole,
-          zoned(keys, child),
-          InputSources.of(child),
-          new ClaimedOrder(keys),
-          child
-        )
-      case (Project(list, below), _) =>
-        val aliases = getAliasMap(list)
-        val replaced = keys.map(k => replaceAlias(k, aliases).asInstanceOf[SortOrder])
-        child.withNewChildren(Seq(under(replaced, below, name, scope, whole, depth - 1)))
-      case _ =>
-        child.withNewChildren(
-          Seq(under(keys, child.children.head, name, scope, whole, depth - 1))
-        )
-    }
+      plan: LogicalPlan
+  ): StreamOrder = {
+    val time = sort.order.head.child
+    StreamOrder(
+      keys,
+      if (time.isInstanceOf[Attribute]) ColumnNames.sql(time) else RowtimeWords.of(time, child),
+      if (sort.global) RequestedOrderScope.of(child) else OrderScope.EachPartition,
+      PrecedingRows.decide(time, child),
+      zoned(keys, plan),
+      InputSources.of(plan),
+      new ClaimedOrder(keys),
+      plan
+    )
+  }
 
   private def zoned(keys: Seq[SortOrder], child: LogicalPlan): Seq[ZonedPart] = {
     val read = keys.head.references.map(_.name).toSet
