@@ -1,13 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.expressions.{AliasHelper, Expression, PipeOperator}
-import org.apache.spark.sql.catalyst.plans.{
-  ExistenceJoin,
-  LeftAnti,
-  LeftOuter,
-  LeftSemi,
-  RightOuter
-}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinHint
 
@@ -42,18 +35,13 @@ private[logical] object PassesConditions extends AliasHelper {
       case PipeOperator(input)                                 => alone(input)
       // a filter tests a late row with the output columns of the join
       case j: Join if !StreamJoinHint.emitsLate(j) =>
-        j.joinType match {
-          case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) =>
-            Some((j.left, identity, other => tagged(j, j.copy(left = other))))
-          case RightOuter => Some((j.right, identity, other => tagged(j, j.copy(right = other))))
-          case _          => None
+        PreservedInputs.of(j.joinType).toSeq match {
+          case Seq(side) =>
+            def on(other: LogicalPlan) = j.withNewChildren(j.children.updated(side.index, other))
+            Some((j.children(side.index), identity, on))
+          case _ => None
         }
       case _ => None
     }
-  }
-
-  private def tagged(join: Join, changed: Join): Join = {
-    changed.copyTagsFrom(join)
-    changed
   }
 }

@@ -166,10 +166,8 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     val preserved = PreservedInputs.of(j.joinType)
     val isPreserved = (afterLeft.length == conjuncts.length || preserved(Side.Left)) &&
       (above.length == afterLeft.length || preserved(Side.Right))
-    val join =
-      j.copy(left = left, right = right, joinType = if (isPreserved) j.joinType else narrowed)
-    join.copyTagsFrom(j)
-    (join, above)
+    val joinType = if (isPreserved) j.joinType else narrowed
+    (copied(j)(_.copy(left = left, right = right, joinType = joinType)), above)
   }
 
   /**

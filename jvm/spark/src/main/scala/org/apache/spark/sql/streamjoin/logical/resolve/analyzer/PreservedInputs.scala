@@ -31,10 +31,10 @@ private[resolve] object PreservedInputs {
 
   /** The inputs whose rows a join emits, but never pads. */
   def of(joinType: JoinType): Set[Side] = joinType match {
-    case LeftOuter | LeftSemi | LeftAnti => Set(Side.Left)
-    case RightOuter                      => Set(Side.Right)
-    case _: InnerLike                    => Side.both.toSet
-    case _                               => Set.empty
+    case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) => Set(Side.Left)
+    case RightOuter                                         => Set(Side.Right)
+    case _: InnerLike                                       => Side.both.toSet
+    case _                                                  => Set.empty
   }
 
   /**
