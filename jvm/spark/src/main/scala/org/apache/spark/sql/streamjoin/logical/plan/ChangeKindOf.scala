@@ -104,12 +104,6 @@ object ChangeKindOf {
   def comes(kind: Attribute): Expression =
     In(kind, ChangeKind.all.filter(_.added).map(a => Literal(a.name)))
 
-  /** The kind column of an expression made by [[comes]]; none: another expression. */
-  def coming(e: Expression): Option[Attribute] = e match {
-    case In(kind: Attribute, _) if comes(kind).semanticEquals(e) => Some(kind)
-    case _                                                       => None
-  }
-
   private val synonyms: Map[ChangeKind, Seq[String]] = Map(
     ChangeKind.Insert -> Seq("+i"),
     ChangeKind.Preimage -> Seq("-u", "update_before"),
