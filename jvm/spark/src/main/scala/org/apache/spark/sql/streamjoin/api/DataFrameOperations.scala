@@ -6,7 +6,11 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.streamjoin.errors.AliasErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, OptionValue, StreamJoinHint}
-import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.FinishedJoin
+import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
+  HoldHintedJoins,
+  ResolveAwaitedJoin,
+  ResolveChangelogJoin
+}
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
 import org.apache.spark.sql.streamjoin.sql.ResolveStreamHints
 
@@ -48,7 +52,8 @@ object DataFrameOperations {
     val asked = JoinOptions.of(values, CurrentOrigin.get)
     val joined =
       AliasErrors.told(join(on(left)(StreamJoinHint(asked, held = false, _))))
-    on(joined)(FinishedJoin.of)
+    // also builds, or refuses, a join that waits for a second step
+    on(joined)(plan => ResolveAwaitedJoin(ResolveChangelogJoin.all(HoldHintedJoins(plan))))
   }
 
   /** Describes the problem of a session, if any. */
