@@ -64,19 +64,16 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
       if (made eq plan) plan else PropagatedMarks.of(made)
     }
 
-  private val AsExists =
-    "WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id AND d.time BETWEEN o.time AND o.time + " +
-      "INTERVAL '1' HOUR) as a separate condition, joined to others by AND"
+  private def asExists(changes: Boolean): String =
+    s"WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id${bound(changes)}) as a separate " +
+      "condition, joined to others by AND"
 
-  private val AsExistsOfChanges =
-    "WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id) as a separate condition, joined to " +
-      "others by AND"
+  private def asJoin(changes: Boolean): String =
+    s"the sub-query as a join: o [LEFT] JOIN d ON d.id = o.id${bound(changes)}"
 
-  private val AsJoin =
-    "the sub-query as a join: o [LEFT] JOIN d ON d.id = o.id AND d.time BETWEEN o.time AND " +
-      "o.time + INTERVAL '1' HOUR"
-
-  private val AsJoinOfChanges = "the sub-query as a join: o [LEFT] JOIN d ON d.id = o.id"
+  /** A further bound of the advice; changes need none. */
+  private def bound(changes: Boolean): String =
+    if (changes) "" else " AND d.time BETWEEN o.time AND o.time + INTERVAL '1' HOUR"
 
   /** The conjuncts, including implied ones: `NOT (a OR NOT b)` is `NOT a AND b`. */
   private def conjuncts(condition: Expression): Seq[Expression] = condition match {
@@ -95,16 +92,14 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         if hasOrder(s.plan) ||
           s.plan.resolved && isReady(s.plan) && ChangelogMarks.changesWithin(s.plan) =>
       val changes = ChangelogMarks.changesWithin(s.plan)
-      val asExists = if (changes) AsExistsOfChanges else AsExists
       val (reason, instead) = s match {
         case x: Exists if !changes && !x.isCorrelated =>
-          "it does not refer to the outer row" -> asExists
-        case _: ScalarSubquery => "a value of a stream is unknown before the end of the " +
-            "stream" -> asExists
+          "it does not refer to the outer row" -> asExists(changes)
+        case _: ScalarSubquery =>
+          "a value of a stream is unknown before the end of the stream" -> asExists(changes)
         case _: LateralSubquery =>
-          "LATERAL evaluates the sub-query for each " +
-            "row" -> (if (changes) AsJoinOfChanges else AsJoin)
-        case _ => "it is not a separate condition in WHERE" -> asExists
+          "LATERAL evaluates the sub-query for each row" -> asJoin(changes)
+        case _ => "it is not a separate condition in WHERE" -> asExists(changes)
       }
       throw StreamJoinErrors.unsupportedSubquery(place(s), reason, instead)
     case _ =>
@@ -161,11 +156,8 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   private def joined(outer: LogicalPlan, conjunct: Expression): LogicalPlan = {
     val origin = query(conjunct).fold(conjunct.origin)(place)
     val changes = query(conjunct).exists(hasChanges(outer, _))
-    def refused(reason: String) = StreamJoinErrors.unsupportedSubquery(
-      origin,
-      reason,
-      if (changes) AsExistsOfChanges else AsExists
-    )
+    def refused(reason: String) =
+      StreamJoinErrors.unsupportedSubquery(origin, reason, asExists(changes))
     conjunct match {
       case Not(InSubquery(values, q)) if (values ++ q.plan.output).exists(_.nullable) =>
         throw refused(

@@ -138,8 +138,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     checkRows()
     val kind = column("op", op)
     if (!kind.dataType.isInstanceOf[StringType]) {
-      throw ChangelogErrors.invalidChangelog(
-        input.origin,
+      throw refused(
         s"the column $op of the row kind has the type ${kind.dataType.sql}",
         "a column of type STRING"
       )
@@ -166,8 +165,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       mapping.toSeq.map { case (word, kind) =>
         val known = ChangeKindOf.known.getOrElse(
           kind.trim.toLowerCase(Locale.ROOT),
-          throw ChangelogErrors.invalidChangelog(
-            input.origin,
+          throw refused(
             s"op_mapping maps '$word' to '$kind'",
             ChangeKind.all.map(_.name).mkString("one of ", ", ", "")
           )
@@ -203,8 +201,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     checkRows()
     val message = column("value", value)
     val debezium = DebeziumEnvelope.of(message).getOrElse(
-      throw ChangelogErrors.invalidChangelog(
-        input.origin,
+      throw refused(
         s"the column $value is not a Debezium envelope: ${message.dataType.sql}",
         "a STRUCT with op, before and after, or a STRUCT with such a payload, as from_json " +
           "returns it"
@@ -226,8 +223,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     }
     checkNames(row.fieldNames.toSeq)
     checkKey(key.map { k =>
-      fields.find(f => resolver(f.name, k)).getOrElse(throw ChangelogErrors.invalidChangelog(
-        input.origin,
+      fields.find(f => resolver(f.name, k)).getOrElse(throw refused(
         s"the key ${key.mkString(", ")} is not part of the rows",
         s"columns of ${row.fieldNames.mkString(", ")}"
       )).toAttribute
@@ -306,8 +302,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   /** Consolidates the changes of each key in a batch to one change. */
   def upsertsOf(key: Seq[String]): LogicalPlan = {
     val kind = declaredKind.getOrElse(
-      throw ChangelogErrors.invalidChangelog(
-        input.origin,
+      throw refused(
         "the rows are not changes, or lack the row kind",
         "a changelog or a join of changelogs, with the column _change_type"
       )
@@ -329,8 +324,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "columns of the rows"
       )
     if (known.isEmpty) {
-      throw ChangelogErrors.invalidChangelog(
-        input.origin,
+      throw refused(
         "the rows have no known key",
         "toUpserts(key=...) with columns of the result"
       )

@@ -9,23 +9,15 @@ import org.apache.spark.sql.streamjoin.NearestWord
 /** Suggests an interval for a string that is none: `10m`, `1 minuet`, `PT1H`, `10`. */
 private[resolve] object IntervalSuggestion {
 
-  private val units =
-    Seq("microsecond", "millisecond", "second", "minute", "hour", "day", "week")
-
-  private val short = Map(
-    "us" -> "microsecond",
-    "ms" -> "millisecond",
-    "s" -> "second",
-    "sec" -> "second",
-    "secs" -> "second",
-    "m" -> "minute",
-    "min" -> "minute",
-    "mins" -> "minute",
-    "h" -> "hour",
-    "hr" -> "hour",
-    "hrs" -> "hour",
-    "d" -> "day",
-    "w" -> "week"
+  /** The units with their abbreviations. */
+  private val units = Seq(
+    "microsecond" -> Set("us"),
+    "millisecond" -> Set("ms"),
+    "second" -> Set("s", "sec", "secs"),
+    "minute" -> Set("m", "min", "mins"),
+    "hour" -> Set("h", "hr", "hrs"),
+    "day" -> Set("d"),
+    "week" -> Set("w")
   )
 
   private val Bare = "\\s*(\\d+)\\s*".r
@@ -36,7 +28,9 @@ private[resolve] object IntervalSuggestion {
     case Bare(n) => Some(s"${written(n, "second")} or ${written(n, "minute")}")
     case Counted(n, unit) =>
       val word = unit.toLowerCase(java.util.Locale.ROOT)
-      short.get(word).orElse(NearestWord.of(word.stripSuffix("s"), units)).map(written(n, _))
+      units.collectFirst { case (name, short) if short(word) => name }
+        .orElse(NearestWord.of(word.stripSuffix("s"), units.map(_._1)))
+        .map(written(n, _))
     case _ => Try(Duration.parse(text.trim)).toOption.filterNot(_.isNegative).map(ofDuration)
   }
 
