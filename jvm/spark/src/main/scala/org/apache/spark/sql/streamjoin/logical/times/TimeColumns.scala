@@ -196,8 +196,6 @@ private[streamjoin] object TimeColumns {
     case PreciseTimestampConversion(SameColumn(time), _, LongType) => time
   }
 
-  private val NoLengths = Map.empty[ExprId, Long]
-
   private val none =
     TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty, Map.empty, imposed = false, Map.empty)
 
@@ -305,15 +303,12 @@ private[streamjoin] object TimeColumns {
     val offsets = inputs.scanLeft(0)(_ + _.bases.length)
     val plans = inputs.zip(offsets).map { case (times, offset) => times.shift(offset).columns }
     val ofAll = plans.map(_.keySet).reduce(_ & _)
-    TimeColumns(
-      inputs.flatMap(_.bases),
-      ofAll.map(id => id -> WatermarkPlan.Least(plans.map(_(id)))).toMap,
-      Nil,
-      Set.empty,
-      inputs.flatMap(_.padded).toSet,
-      Map.empty,
-      inputs.exists(_.imposed),
-      inputs.map(_.lengths.toSet).reduce(_ & _).toMap
+    none.copy(
+      bases = inputs.flatMap(_.bases),
+      columns = ofAll.map(id => id -> WatermarkPlan.Least(plans.map(_(id)))).toMap,
+      padded = inputs.flatMap(_.padded).toSet,
+      imposed = inputs.exists(_.imposed),
+      lengths = inputs.map(_.lengths.toSet).reduce(_ & _).toMap
     )
   }
 
@@ -325,7 +320,8 @@ private[streamjoin] object TimeColumns {
     propagated(
       operator.output.filter(isMarked),
       imposedBelow(operator),
-      operator.children.map(of(_).among(operator.output).lengths).foldLeft(NoLengths)(_ ++ _)
+      operator.children.map(of(_).among(operator.output).lengths)
+        .foldLeft(none.lengths)(_ ++ _)
     )
 
   private def isMarked(a: Attribute): Boolean = a.metadata.contains(EventTimeWatermark.delayKey)
@@ -336,15 +332,11 @@ private[streamjoin] object TimeColumns {
       lengths: Map[ExprId, Long] = Map.empty
   ): TimeColumns = {
     val times = columns.filter(a => TimeUnit.of(a.dataType).contains(TimeUnit.Timestamp))
-    TimeColumns(
-      times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp, imposed)),
-      times.zipWithIndex.map { case (a, i) => a.exprId -> WatermarkPlan.Base(i) }.toMap,
-      Nil,
-      Set.empty,
-      Set.empty,
-      Map.empty,
-      imposed,
-      lengths
+    none.copy(
+      bases = times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp, imposed)),
+      columns = times.zipWithIndex.map { case (a, i) => a.exprId -> WatermarkPlan.Base(i) }.toMap,
+      imposed = imposed,
+      lengths = lengths
     )
   }
 }
