@@ -142,15 +142,11 @@ final class JoinBounds(
   private def divided(multiple: Long, factor: Long): Long =
     if (multiple == Unknown) Unknown else -Math.floorDiv(-multiple, factor)
 
-  /**
-   * The columns in the unit of a column, among them itself. If the condition compares numbers in
-   * different units, only a bound between two columns tells that both have one unit.
-   */
-  def inUnitOf(column: Int): IndexedSeq[Int] = {
-    def related(other: Int) = slack(column, other) != Unbounded || slack(other, column) != Unbounded
-    val mixed = columns.exists(_.multipleOf.nonEmpty)
-    columns.indices.filter(!mixed || related(_))
-  }
+  /** Whether the condition compares numbers in different units. */
+  def mixesUnits: Boolean = columns.exists(_.multipleOf.nonEmpty)
+
+  /** Whether a bound relates two columns. Then both have one unit. */
+  def areRelated(a: Int, b: Int): Boolean = slack(a, b) != Unbounded || slack(b, a) != Unbounded
 
   /** Whether this column has a watermark in the output. */
   def watermarkedInOutput(column: Int): Boolean =

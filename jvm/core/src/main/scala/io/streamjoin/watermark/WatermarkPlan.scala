@@ -311,10 +311,21 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
   private[watermark] def contains(bounds: JoinBounds): Boolean =
     (this.bounds eq bounds) || below.exists(_.contains(bounds))
 
+  /** Whether the condition of this join, or of a join below, compares numbers in different units. */
+  @transient private lazy val mixesUnits: Boolean =
+    bounds.mixesUnits || below.exists(_.mixesUnits)
+
+  /**
+   * The columns in the unit of a column, among them itself. Among several units, only a bound between
+   * two columns tells that both have one unit.
+   */
+  private def inUnitOf(column: Int): IndexedSeq[Int] =
+    bounds.columns.indices.filter(!mixesUnits || bounds.areRelated(column, _))
+
   /** For each column, the source columns in its unit that the watermarks follow from. */
   @transient private[watermark] lazy val sources: IndexedSeq[Seq[Int]] = {
     val received = inputs.map(WatermarkPlan.sources)
-    inputs.indices.map(c => bounds.inUnitOf(c).flatMap(received).distinct)
+    inputs.indices.map(inUnitOf(_).flatMap(received).distinct)
   }
 
   /**
@@ -326,8 +337,7 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
     val here = for {
       c <- bounds.columns.indices
       i <- WatermarkPlan.direct(inputs(c))
-    } yield i -> bounds
-      .inUnitOf(c)
+    } yield i -> inUnitOf(c)
       .filter(bounds.indices(bounds.columns(c).side.other).contains)
       .flatMap(o => WatermarkPlan.sources(inputs(o)))
       .toSet

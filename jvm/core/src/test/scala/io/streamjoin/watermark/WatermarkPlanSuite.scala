@@ -127,11 +127,18 @@ class WatermarkPlanSuite extends AnyFunSuite {
 
   test("R16: a source has no rival in another unit, neither in its join nor in one above") {
     assert(inUnits.rivals == Map(0 -> Set.empty, 1 -> Set.empty))
-    // joined with milliseconds, compared with `d`, and with seconds, compared with `o`
-    def rivalsAbove(column: Int) =
-      new JoinWatermarks(join1.bounds, Vector(Joined(inUnits, column), Base(2))).rivals(2)
-    assert(rivalsAbove(units.d.index) == Set(1))
-    assert(rivalsAbove(units.o.index) == Set(0))
+    // joined with a time that is compared with only one of the two
+    abstract class Above extends TestJoin {
+      val o = left("o")
+      val d = left("d")
+      val r = right("r")
+      def rivals: Set[Int] = {
+        val inputs = Vector(Joined(inUnits, units.o.index), Joined(inUnits, units.d.index), Base(2))
+        new JoinWatermarks(bounds, inputs).rivals(r.index)
+      }
+    }
+    assert((new Above { on(r.between(d - 1, d + 4)) }).rivals == Set(1))
+    assert((new Above { on(r.between(o - 1, o + 4)) }).rivals == Set(0))
   }
 
   test("the limit of an as-of join is the limit of its slower side") {
