@@ -4,7 +4,6 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext, TreeNode}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.spark.{OriginOfNode, ParsedText}
 
 /** Moves positions in a parsed tree or error from an edited text to the original text. */
@@ -65,21 +64,6 @@ private[streamjoin] final class Relocation(edited: EditedText) {
 }
 
 private[streamjoin] object Relocation {
-
-  /** Converts an error of this project to an error of the parser, for a part of a text. */
-  def refused(text: String, start: Int, stop: Int)(
-      error: Origin => StreamJoinAnalysisException
-  ): ParseException = {
-    val origin = Relocation.origin(text, start, stop)
-    val e = error(origin)
-    ParsedText.error(
-      text,
-      origin,
-      e.getCondition,
-      e.getMessageParameters.asScala.toMap,
-      origin.getQueryContext
-    )
-  }
 
   /** The origin of the characters from `start` to `stop`. */
   def origin(text: String, start: Int, stop: Int): Origin = {

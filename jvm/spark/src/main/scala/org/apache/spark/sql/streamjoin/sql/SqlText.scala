@@ -3,10 +3,12 @@ package org.apache.spark.sql.streamjoin.sql
 import java.util.Locale
 
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
+import org.apache.spark.sql.streamjoin.spark.ParsedText
 
 /** A SQL text and its tokens, by index. Outside the text, the kind and the word are empty. */
 private[streamjoin] final class SqlText(text: String) {
@@ -67,8 +69,12 @@ private[streamjoin] final class SqlText(text: String) {
   }
 
   /** Makes an error of the parser at the tokens from one to another. */
-  def refused(from: Int, to: Int)(error: Origin => StreamJoinAnalysisException): ParseException =
-    Relocation.refused(text, tokens(from).start, tokens(to).end - 1)(error)
+  def refused(from: Int, to: Int)(error: Origin => StreamJoinAnalysisException): ParseException = {
+    val origin = Relocation.origin(text, tokens(from).start, tokens(to).end - 1)
+    val e = error(origin)
+    val parameters = e.getMessageParameters.asScala.toMap
+    ParsedText.error(text, origin, e.getCondition, parameters, origin.getQueryContext)
+  }
 }
 
 private object SqlText {
