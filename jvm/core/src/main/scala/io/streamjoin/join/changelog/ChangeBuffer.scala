@@ -11,35 +11,27 @@ import java.util.{Arrays, Comparator}
 final class ChangeBuffer[R] {
   import ChangeBuffer._
 
-  private var rows = new Array[AnyRef](FewRows)
-  private var marks = new Array[Boolean](FewRows)
+  private var changes = new Array[Marked[R]](FewRows)
   private var count = 0
 
   def length: Int = count
 
   def isEmpty: Boolean = count == 0
 
-  def apply(i: Int): R = rows(i).asInstanceOf[R]
+  def apply(i: Int): R = changes(i).row
 
-  def isMarked(i: Int): Boolean = marks(i)
+  def isMarked(i: Int): Boolean = changes(i).isMarked
 
   def add(row: R, marked: Boolean): Unit = {
-    if (count == rows.length) {
-      rows = Arrays.copyOf(rows, count * 2)
-      marks = Arrays.copyOf(marks, count * 2)
-    }
-    rows(count) = row.asInstanceOf[AnyRef]
-    marks(count) = marked
+    if (count == changes.length) changes = Arrays.copyOf(changes, count * 2)
+    changes(count) = new Marked(row, marked)
     count += 1
   }
 
-  def swap(i: Int, j: Int): Unit = if (i != j) {
-    val row = rows(i)
-    val marked = marks(i)
-    rows(i) = rows(j)
-    marks(i) = marks(j)
-    rows(j) = row
-    marks(j) = marked
+  def swap(i: Int, j: Int): Unit = {
+    val one = changes(i)
+    changes(i) = changes(j)
+    changes(j) = one
   }
 
   /** Moves some rows to the front of a part, in no order, and returns where they end. */
@@ -56,37 +48,10 @@ final class ChangeBuffer[R] {
     end
   }
 
-  /** Sorts a part of which all rows have the same mark. */
-  def sortAlike(from: Int, until: Int, order: Comparator[R]): Unit =
-    if (until - from > 1) Arrays.sort(rows.asInstanceOf[Array[R with AnyRef]], from, until, order)
-
-  /** Sorts a part. */
+  /** Sorts a part. Changes that are equal in the order stay in their order. */
   def sort(from: Int, until: Int, order: Comparator[R]): Unit = {
-    val (someRows, someMarks) =
-      (Arrays.copyOfRange(rows, from, until), Arrays.copyOfRange(marks, from, until))
-    val places = Array.tabulate[Integer](until - from)(Integer.valueOf(_))
-    Arrays.sort(
-      places,
-      (a: Integer, b: Integer) =>
-        order.compare(someRows(a).asInstanceOf[R], someRows(b).asInstanceOf[R])
-    )
-    for (i <- places.indices) {
-      rows(from + i) = someRows(places(i))
-      marks(from + i) = someMarks(places(i))
-    }
-  }
-
-  /** Exchanges the contents of two buffers. */
-  def exchange(other: ChangeBuffer[R]): Unit = {
-    val rows = this.rows
-    val marks = this.marks
-    val count = this.count
-    this.rows = other.rows
-    this.marks = other.marks
-    this.count = other.count
-    other.rows = rows
-    other.marks = marks
-    other.count = count
+    val byRow: Comparator[Marked[R]] = (a, b) => order.compare(a.row, b.row)
+    if (until - from > 1) Arrays.sort(changes, from, until, byRow)
   }
 
   /** Keeps the first rows only. */
@@ -95,14 +60,13 @@ final class ChangeBuffer[R] {
   def clear(): Unit = {
     count = 0
     // a key with very many rows is a rare one
-    if (rows.length > ManyRows) {
-      rows = new Array[AnyRef](FewRows)
-      marks = new Array[Boolean](FewRows)
-    }
+    if (changes.length > ManyRows) changes = new Array[Marked[R]](FewRows)
   }
 }
 
 private object ChangeBuffer {
   private val FewRows = 8
   private val ManyRows = 1 << 12
+
+  private final class Marked[R](val row: R, val isMarked: Boolean)
 }

@@ -31,8 +31,11 @@ trait InputRows[R] {
    */
   def identity(row: R): Long
 
-  /** Whether two rows have one unique key, if there is one. */
-  def sameUniqueKey(a: R, b: R): Boolean
+  /**
+   * A total order of what identifies a row: its unique key, or without one the row as in
+   * [[compare]].
+   */
+  def compareIdentity(a: R, b: R): Int
 
   /** Compares the sequences of two rows of one unique key; 0 if they are equal or unknown. */
   def compareSequence(a: R, b: R): Int

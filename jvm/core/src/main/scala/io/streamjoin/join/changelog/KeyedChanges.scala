@@ -91,8 +91,8 @@ private[changelog] final class KeyedChanges[R](
     while (isVoid && start < until) {
       val end = endOfStep(start, until)
       val firstDelete = changes.partition(start, end)(changes.isMarked)
-      changes.sortAlike(start, firstDelete, byRow)
-      changes.sortAlike(firstDelete, end, byRow)
+      changes.sort(start, firstDelete, byRow)
+      changes.sort(firstDelete, end, byRow)
       var (insert, delete) = (start, firstDelete)
       while (insert < firstDelete || delete < end) {
         val order =
@@ -177,8 +177,8 @@ private[changelog] final class KeyedChanges[R](
   /** The same for changes of one sequence. Of several rows the largest is left. */
   private def ofStep(from: Int, until: Int): Int = {
     val firstDelete = changes.partition(from, until)(changes.isMarked)
-    changes.sortAlike(from, firstDelete, byRow)
-    changes.sortAlike(firstDelete, until, byRow)
+    changes.sort(from, firstDelete, byRow)
+    changes.sort(firstDelete, until, byRow)
     var insert = firstDelete - 1
     var delete = until - 1
     var deleted = false

@@ -1,5 +1,7 @@
 package io.streamjoin.join.changelog
 
+import java.util.Comparator
+
 import io.streamjoin.model.{BySide, Side}
 
 import ChangelogCounters.{Cancelled, Deleted, Late}
@@ -21,7 +23,8 @@ private[changelog] final class NetChanges[R](
     forgets: Side => Boolean,
     retracts: (Side, R) => Boolean
 ) {
-  private val byIdentity = new ByIdentity[R](rows)
+  private val byIdentity =
+    BySide.of[Comparator[R]](side => (a, b) => rows(side).compareIdentity(a, b))
   private val ofRow = BySide.of[RowChanges[R]] { side =>
     if (rows(side).keyed) new KeyedChanges[R](rows, stored, counters, keeps, retracts)
     else new CountedChanges[R](rows, stored, counters, keeps, forgets, retracts)
@@ -31,20 +34,25 @@ private[changelog] final class NetChanges[R](
   def of(key: Long, changes: ChangeBuffer[R], into: KeyDelta[R]): Unit = if (!changes.isEmpty) {
     val side = into.side
     withoutLate(side, changes)
-    byIdentity.gather(side, changes)
+    changes.sort(0, changes.length, byIdentity(side))
     val row = ofRow(side)
     var others = 0
     var from = 0
-    var n = 0
-    while (n < byIdentity.length) {
-      val until = byIdentity.end(n)
+    while (from < changes.length) {
+      val until = endOfRow(side, changes, from)
       others += row.net(key, changes, from, until, into)
       from = until
-      n += 1
     }
     val moved = into.removed.length + into.added.length
     counters.count(side, Cancelled, math.max(0L, (changes.length - moved - others).toLong))
     counters.count(side, Deleted, into.removed.length.toLong)
+  }
+
+  private def endOfRow(side: Side, changes: ChangeBuffer[R], from: Int): Int = {
+    var end = from + 1
+    while (end < changes.length && byIdentity(side).compare(changes(from), changes(end)) == 0)
+      end += 1
+    end
   }
 
   private def withoutLate(side: Side, changes: ChangeBuffer[R]): Unit = {

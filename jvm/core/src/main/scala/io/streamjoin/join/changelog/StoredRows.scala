@@ -20,7 +20,7 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
     while (!found && stored.hasNext) {
       val one = stored.next()
       val row = one.row
-      if (rows(side).sameUniqueKey(row, like)) {
+      if (rows(side).compareIdentity(row, like) == 0) {
         taken = rows(side).copy(row)
         takenMatched = one.matched
         stored.remove()

@@ -125,8 +125,12 @@ final case class TestChangelog(
       case Layout.NoKey     => (row.value % 3).toLong
     }
 
-    override def sameUniqueKey(a: Row, b: Row): Boolean =
-      a.join == b.join && (layout(side) == Layout.OneAKey || a.unique == b.unique)
+    private val byKey: Ordering[Row] = Ordering.by(row =>
+      (row.join, if (layout(side) == Layout.OneAKey) 0 else row.unique)
+    )
+
+    override def compareIdentity(a: Row, b: Row): Int =
+      if (keyed) byKey.compare(a, b) else compare(a, b)
 
     override def remembered(row: Row): Boolean = keyed && row.sequence > 0
 

@@ -151,7 +151,8 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       stored
     )
 
-    override def sameUniqueKey(a: UnsafeRow, b: UnsafeRow): Boolean = byKey.compare(a, b) == 0
+    override def compareIdentity(a: UnsafeRow, b: UnsafeRow): Int =
+      if (keyed) byKey.compare(a, b) else compare(a, b)
 
     override def joinable(row: UnsafeRow): Boolean = mayMatch.eval(row)
 
