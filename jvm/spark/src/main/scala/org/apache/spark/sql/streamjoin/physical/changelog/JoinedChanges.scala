@@ -2,10 +2,10 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.streamjoin.physical.exchange.HashedRows
+import org.apache.spark.sql.streamjoin.physical.exchange.HashRuns
 
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangeBuffer, Changed, ChangelogJoin, Expiring}
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /** Operator of a batch, with the order in which it reads its inputs. */
 private[changelog] sealed trait JoinedChanges {
@@ -28,63 +28,30 @@ private[changelog] final class ChangesByKey(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[Changed[UnsafeRow]] = new Iterator[Changed[UnsafeRow]] {
-    private val (l, r) =
-      (new KeyRuns(rows(Side.Left), left), new KeyRuns(rows(Side.Right), right))
+    private val (l, r) = (
+      new HashRuns(left, rows(Side.Left).joinKey(_)),
+      new HashRuns(right, rows(Side.Right).joinKey(_))
+    )
+    private val buffers = BySide.of(_ => new ChangeBuffer[UnsafeRow])
     private var ofKey = Iterator.empty[Changed[UnsafeRow]]
 
     override def hasNext: Boolean = {
       while (!ofKey.hasNext && (l.nonEmpty || r.nonEmpty)) {
-        val key = if (l.isBefore(r)) l.key else r.key
-        ofKey = operator.process(key, l.take(key), r.take(key))
+        val key = if (!r.nonEmpty || l.nonEmpty && l.hash <= r.hash) l.hash else r.hash
+        ofKey = operator.process(key, changes(Side.Left, l, key), changes(Side.Right, r, key))
       }
       ofKey.hasNext
     }
 
     override def next(): Changed[UnsafeRow] = ofKey.next()
-  }
-}
 
-/** Reader of the changes of one input, one join key at a time. */
-private final class KeyRuns(
-    rows: UnsafeChangelogRows#OneSide,
-    input: Iterator[InternalRow]
-) {
-  private var ahead: UnsafeRow = _
-  private var aheadKey = 0L
-  private val keyAhead: () => Long = input match {
-    case sorted: HashedRows => () => sorted.hash
-    case _                  => () => rows.joinKey(ahead)
-  }
-  advance()
-
-  def nonEmpty: Boolean = ahead != null
-
-  /** The hash of the next join key. Valid if there are more changes. */
-  def key: Long = aheadKey
-
-  /** Whether the next key is at most the next key of the other input. */
-  def isBefore(other: KeyRuns): Boolean = nonEmpty && (!other.nonEmpty || key <= other.key)
-
-  private val run = new ChangeBuffer[UnsafeRow]
-
-  /**
-   * The changes of the key; empty if it is not the next one. The buffer is reused for the next key.
-   */
-  def take(key: Long): ChangeBuffer[UnsafeRow] = {
-    run.clear()
-    while (ahead != null && aheadKey == key) {
-      run.add(rows.kept(ahead), rows.isAdded(ahead))
-      if (rows.replaces(ahead)) run.add(rows.replaced(ahead), marked = false)
-      advance()
+    /** The changes of the key; empty if it is not the next one. The buffer is reused. */
+    private def changes(side: Side, input: HashRuns, key: Long): ChangeBuffer[UnsafeRow] = {
+      buffers(side).clear()
+      input.read(key)(rows(side).addTo(buffers(side), _))
+      buffers(side)
     }
-    run
   }
-
-  private def advance(): Unit =
-    if (input.hasNext) {
-      ahead = input.next().asInstanceOf[UnsafeRow]
-      aheadKey = keyAhead()
-    } else ahead = null
 }
 
 /** Join of append-only inputs: it processes the left rows, then the right rows, one at a time. */

@@ -25,7 +25,7 @@ import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{DisplayNames, RowTimesReader}
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
-import io.streamjoin.join.changelog.{ChangelogRows, InputRows}
+import io.streamjoin.join.changelog.{ChangeBuffer, ChangelogRows, InputRows}
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
 
@@ -166,17 +166,15 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     /** The hash of the join key of an arriving row. */
     def joinKey(row: UnsafeRow): Long = if (hash.isEmpty) 0L else hash.get(row)
 
-    /** Whether the arriving row is inserted, not deleted. */
-    def isAdded(row: UnsafeRow): Boolean = row.getBoolean(addedAt)
-
-    /** Whether the arriving row is a packed update, with the old image beside the new one. */
-    def replaces(row: UnsafeRow): Boolean = own.packed.nonEmpty && row.getBoolean(presentAt)
-
-    /** The old image in the stored format. */
-    def replaced(row: UnsafeRow): UnsafeRow = written(replacedToStored(row))
+    /** Adds the changes of an arriving row: a packed update has the old image beside the new one. */
+    def addTo(changes: ChangeBuffer[UnsafeRow], row: UnsafeRow): Unit = {
+      changes.add(kept(row), row.getBoolean(addedAt))
+      if (own.packed.nonEmpty && row.getBoolean(presentAt))
+        changes.add(written(replacedToStored(row)), marked = false)
+    }
 
     /** The arriving row in the stored format. NULL in its key fails the query, unless accepted. */
-    def kept(row: UnsafeRow): UnsafeRow = {
+    private def kept(row: UnsafeRow): UnsafeRow = {
       val kept = written(toStored(row))
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
         throw StreamJoinErrors.runtime(

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.streamjoin.physical.exchange.{HashedRows, RowHash, RowsByBytes}
+import org.apache.spark.sql.streamjoin.physical.exchange.{HashRuns, RowHash, RowsByBytes}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.join.changelog.{
@@ -74,22 +74,12 @@ private[consolidate] final class ConsolidatedRuns(
 
   // ---- runs ----
 
-  private val hashAhead: () => Long = rows match {
-    case sorted: HashedRows => () => sorted.hash
-    case _ =>
+  private val input = new HashRuns(
+    rows, {
       val hash = new RowHash(by.together, columns)
-      () => hash(ahead)
-  }
-
-  private var ahead: UnsafeRow = _
-  private var aheadHash = 0L
-  advance()
-
-  private def advance(): Unit =
-    if (rows.hasNext) {
-      ahead = rows.next().asInstanceOf[UnsafeRow].copy()
-      aheadHash = hashAhead()
-    } else ahead = null
+      hash(_)
+    }
+  )
 
   private lazy val keyOf = Option.when(by.key.nonEmpty)(UnsafeProjection.create(by.key, columns))
 
@@ -107,17 +97,13 @@ private[consolidate] final class ConsolidatedRuns(
 
   /** The remaining changes. The next row may overwrite the previous one. */
   def output: Iterator[InternalRow] = new Iterator[Iterator[InternalRow]] {
-    override def hasNext: Boolean = ahead != null
+    override def hasNext: Boolean = input.nonEmpty
     override def next(): Iterator[InternalRow] = nextRun().map(c => c.row.as(c.kind))
   }.flatten
 
   private def nextRun(): Iterator[Changed[Image]] = {
     run.clear()
-    val hash = aheadHash
-    while (ahead != null && aheadHash == hash) {
-      run += new Image(ahead)
-      advance()
-    }
+    input.read(input.hash)(row => run += new Image(row.copy()))
     if (run.length > 1) run.sortInPlace()(ByBytes)
     run.foreach(image => delta.emit(Some(image), image.isAdded))
     by.keep match {

@@ -148,3 +148,38 @@ private[physical] trait HashedRows extends Iterator[InternalRow] {
   /** The hash of the last row. */
   def hash: Long
 }
+
+/**
+ * Reader of rows that are sorted by a hash. The rows of one hash are a run.
+ *
+ * @param hashOf computes the hash of a row, if the rows do not come with it
+ */
+private[physical] final class HashRuns(rows: Iterator[InternalRow], hashOf: => UnsafeRow => Long) {
+  private var ahead: UnsafeRow = _
+  private var aheadHash = 0L
+  private val hashAhead: () => Long = rows match {
+    case sorted: HashedRows => () => sorted.hash
+    case _ =>
+      val of = hashOf
+      () => of(ahead)
+  }
+  advance()
+
+  def nonEmpty: Boolean = ahead != null
+
+  /** The hash of the next run. Valid if there is one. */
+  def hash: Long = aheadHash
+
+  /** Reads the next run, if it has this hash. A row is valid during its visit. */
+  def read(hash: Long)(visit: UnsafeRow => Unit): Unit =
+    while (nonEmpty && aheadHash == hash) {
+      visit(ahead)
+      advance()
+    }
+
+  private def advance(): Unit =
+    if (rows.hasNext) {
+      ahead = rows.next().asInstanceOf[UnsafeRow]
+      aheadHash = hashAhead()
+    } else ahead = null
+}
