@@ -5,9 +5,10 @@ import scala.io.Source
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, TimeBound, TimeColumn}
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.join.asof.AsOfBounds
 import io.streamjoin.join.changelog.EvictionRule
-import io.streamjoin.join.ordered.{OrderCounters, OrderOperator, OrderedRows}
+import io.streamjoin.join.ordered.{OrderOperator, OrderedRows}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.testing.HeapJoinState
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
@@ -98,14 +99,14 @@ class RulesSuite extends AnyFunSuite {
   test("R20: the order operator emits, holds or drops each row") {
     check("order", 20) { asked =>
       val limits = marks(asked("limits"))
-      val counters = new OrderCounters
+      val counters = new Counters
       val state = new HeapJoinState[Long](identity)
       val operator = new OrderOperator[Long](TimeAlone, asked("order") == "tied", state, counters)
       operator.begin(limits(0), limits(1))
       val fates = items(asked("times")).map { time =>
-        val late = counters.lateRows
+        val late = counters.rows(Count.Late)
         if (operator.passes(time.toLong)) "out"
-        else if (counters.lateRows > late) "late"
+        else if (counters.rows(Count.Late) > late) "late"
         else "held"
       }
       Map("fates" -> fates.mkString(","))

@@ -5,7 +5,8 @@ import java.io._
 import scala.collection.mutable
 
 import io.streamjoin.bounds.RowTimes
-import io.streamjoin.join.eventtime.{EarliestTimes, EventTimeJoin, JoinCounters, JoinStats}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.eventtime.{EarliestTimes, EventTimeJoin, JoinStats}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.watermark.WatermarkPlan
 import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoinState, Spilling}
@@ -29,7 +30,7 @@ final class BatchDriver(
   private val codecs = Side.both.map(_ -> new TestRowCodec).toMap
   private val versions = mutable.ArrayBuffer.empty[Array[Byte]]
   private var state = empty()
-  var counters = new JoinCounters
+  var counters = new Counters
   private var operator = start(state)
 
   private def empty() =
@@ -65,7 +66,7 @@ final class BatchDriver(
   /** Runs a batch that processes `rows` and then fails. */
   def failedBatch(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Unit = {
     val (received, counted) = (operator.received, counters)
-    counters = new JoinCounters
+    counters = new Counters
     operator = start(state)
     operator.restore(received)
     process(first, rows, watermarks)

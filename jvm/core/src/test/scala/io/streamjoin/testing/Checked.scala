@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import org.scalatest.Assertions._
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.RandomCases.onFailure
 
@@ -33,7 +34,10 @@ final class Checked(join: TestJoin, joinType: JoinType) {
       // each buffered row can still match, and no evicted row could match
       for (side <- Side.both)
         assertSame(s"${side.name} buffer", driver.buffer(side), reference.buffer(side))
-      assert(Side.both.map(driver.counters.lateRows).sum == reference.lateRows, "late rows")
+      assert(
+        Side.both.map(driver.counters.rows(_, Count.Late)).sum == reference.lateRows,
+        "late rows"
+      )
       now
     }
   }

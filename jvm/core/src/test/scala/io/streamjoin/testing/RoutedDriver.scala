@@ -1,14 +1,8 @@
 package io.streamjoin.testing
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.{
-  EventTimeJoin,
-  JoinCounters,
-  JoinRows,
-  JoinStats,
-  KeyLoad,
-  TaskLoad
-}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinRows, JoinStats, KeyLoad, TaskLoad}
 import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.placement.{MaybePartition, Placement, Routing}
 
@@ -32,7 +26,7 @@ final class RoutedDriver(
   /** The routing of the rows of the next batch. */
   var routing: Routing = first
 
-  private val counters = Seq.fill(partitions)(new JoinCounters)
+  private val counters = Seq.fill(partitions)(new Counters)
   private val states = Seq.fill(partitions)(new HeapJoinState[TestRow](identity))
   private var loads = Seq.fill(partitions)(KeyLoad.empty)
   private var received = Array.fill(join.columns.length)(Watermarks.Unknown)
@@ -95,7 +89,7 @@ final class RoutedDriver(
     loads.zipWithIndex.map { case (l, p) => TaskLoad(p, l.seen, l.heaviest, l.span, l.latest) }
 
   /** The sum of a counter over all partitions. */
-  def counted(of: JoinCounters => Long): Long = counters.map(of).sum
+  def counted(of: Counters => Long): Long = counters.map(of).sum
 
   /** The number of rows buffered in all partitions. */
   def buffered(side: Side): Long = states.map(_.size(side)).sum

@@ -1,7 +1,8 @@
 package io.streamjoin.testing
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinOutput, JoinRows, JoinStats}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinOutput, JoinRows, JoinStats}
 import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 
@@ -33,7 +34,7 @@ final class StreamJoin[R, O](
     state: JoinState[R]
 ) {
 
-  val counters = new JoinCounters
+  val counters = new Counters
 
   private val operator =
     new EventTimeJoin(joinType, bounds, rows, output, state, JoinStats(counters))

@@ -3,6 +3,7 @@ package io.streamjoin.testing
 import org.scalactic.source.Position
 import org.scalatest.Assertions._
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.testing.TestJoin.Col
 
@@ -56,7 +57,7 @@ final class Timeline(driver: Driver) {
     }
 
   def lateRows(left: Long, right: Long)(implicit pos: Position): Unit =
-    assert(Side.both.map(driver.counters.lateRows) == Seq(left, right))
+    assert(Side.both.map(driver.counters.rows(_, Count.Late)) == Seq(left, right))
 
   /** Asserts that there is no further output. */
   def nothingLeft()(implicit pos: Position): Unit = assert(pending.isEmpty, s"came out of $last")

@@ -5,6 +5,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.bounds.{TimeBound, TimeColumn}
+import io.streamjoin.join.Count
 import io.streamjoin.join.eventtime.EarliestTimes
 import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.testing.Checked.{rows, timesOf, watermarks}
@@ -49,7 +50,7 @@ class ChainPropertySuite extends AnyFunSuite {
         }
         lower.assertComplete()
         upper.assertComplete()
-        assert(upper.driver.counters.lateRows(Side.Left) == 0)
+        assert(upper.driver.counters.rows(Side.Left, Count.Late) == 0)
         throughBoth += upper.outputRows
       }
     }
@@ -82,7 +83,7 @@ class ChainPropertySuite extends AnyFunSuite {
           )
           (lifted ++ beside).foreach(upperTruth.see)
           chain.marks(chain.upperMarks(base)).foreach(upperTruth.see)
-          assert(upper.counters.lateRows(Side.Left) == 0)
+          assert(upper.counters.rows(Side.Left, Count.Late) == 0)
         }
         Checked.assertSame("out of the lower join", lowerOut, lowerTruth.finalOutput)
         Checked.assertSame("out of the upper join", upperOut, upperTruth.finalOutput)

@@ -3,7 +3,9 @@ package io.streamjoin.join.asof
 import scala.collection.mutable
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.join.eventtime.{Disorder, JoinCounters, JoinOutput}
+import io.streamjoin.join.Count.{Evicted, Input, Joined, Late, NullPadded, NullTime}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.eventtime.{Disorder, JoinOutput}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 
@@ -62,7 +64,7 @@ final class AsOfJoin[R, O](
     rows: AsOfRows[R],
     output: JoinOutput[R, O],
     state: JoinState[R],
-    val counters: JoinCounters,
+    val counters: Counters,
     disorder: Disorder,
     column: BySide[Int]
 ) {
@@ -88,9 +90,9 @@ final class AsOfJoin[R, O](
 
   /** A row arrives. */
   def arrive(side: Side, row: R): Arrival = {
-    counters.countInput(side)
+    counters.count(side, Input)
     if (rows.isTimeless(side, row)) {
-      counters.countNullTime(side)
+      counters.count(side, NullTime)
       unmatchable(side)
     } else {
       val time = rows.time(side, row)
@@ -99,7 +101,7 @@ final class AsOfJoin[R, O](
         disorder.behind(column(side), Saturated.subtract(watermark, time))
       }
       if (time < watermark) {
-        counters.countLate(side)
+        counters.count(side, Late)
         Arrival.Late
       } else if (!rows.joinable(side, row)) unmatchable(side)
       else if (bounds.due(side, time) < now) Arrival.Due
@@ -118,7 +120,7 @@ final class AsOfJoin[R, O](
 
   /** The output for a row of the probe side that cannot match. */
   def unmatched(row: R): O = {
-    counters.countNullPadded()
+    counters.count(NullPadded, 1L)
     output.unmatched(probe, row)
   }
 
@@ -130,7 +132,7 @@ final class AsOfJoin[R, O](
     if (now == before) Iterator.empty
     else {
       state.evict(side, Array(before), Array(now)).map { released =>
-        if (side == probe) counters.countEvicted(side, 1)
+        if (side == probe) counters.count(side, Evicted)
         released.row
       }
     }
@@ -223,7 +225,7 @@ final class AsOfJoin[R, O](
     }
 
     private def joined(row: O): O = {
-      counters.countJoined()
+      counters.count(Joined, 1L)
       row
     }
 
@@ -298,7 +300,7 @@ final class AsOfJoin[R, O](
 
     private def evictFirst(own: mutable.ArrayBuffer[R], count: Int): Unit = {
       own.remove(0, count)
-      counters.countEvicted(build, count.toLong)
+      counters.count(build, Evicted, count.toLong)
     }
 
     /** Replaces the stored rows of the key by the settled ones. */
@@ -306,7 +308,7 @@ final class AsOfJoin[R, O](
       val (last, old) = keys.iterator.flatten.partition { row =>
         !rows.ends(row) && bounds.expiry(rows.time(build, row)) >= now
       }
-      counters.countEvicted(build, old.size.toLong)
+      counters.count(build, Evicted, old.size.toLong)
       val missing = mutable.HashMap.empty[R, Int]
       last.foreach(row => missing(row) = missing.getOrElse(row, 0) + 1)
       def take(row: R): Boolean = missing.get(row).exists { many =>

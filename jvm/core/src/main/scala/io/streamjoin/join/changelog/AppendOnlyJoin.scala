@@ -1,9 +1,9 @@
 package io.streamjoin.join.changelog
 
+import io.streamjoin.join.Count.{Cancelled, Emitted, Inserted, Late}
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Side
 import io.streamjoin.state.{JoinState, Probed}
-
-import ChangelogCounters.{Cancelled, Count, Inserted, Late}
 
 /**
  * Operator of the inner join of two append-only inputs without keys. It emits what
@@ -27,7 +27,7 @@ final class AppendOnlyJoin[R, O](
     rows: ChangelogRows[R],
     output: ChangelogOutput[R, O],
     state: JoinState[R],
-    val counters: ChangelogCounters
+    val counters: Counters
 ) extends Expiring {
 
   private val stored = new StoredRows[R](rows, state)
@@ -64,7 +64,7 @@ final class AppendOnlyJoin[R, O](
 
     override def next(): Changed[O] = {
       val pair = Changed(ChangeKind.Insert, found.get)
-      counters.countOutput(1L)
+      counters.count(Emitted, 1L)
       found = find()
       pair
     }

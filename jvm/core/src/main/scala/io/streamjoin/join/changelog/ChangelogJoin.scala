@@ -2,11 +2,11 @@ package io.streamjoin.join.changelog
 
 import scala.collection.mutable
 
+import io.streamjoin.join.Count.Inserted
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.state.JoinState
-
-import ChangelogCounters.{Count, Inserted}
 
 /**
  * Operator of the changelog join: joins two inputs with inserts, updates and deletes, and
@@ -75,7 +75,7 @@ final class ChangelogJoin[R, O](
     rows: ChangelogRows[R],
     output: ChangelogOutput[R, O],
     state: JoinState[R],
-    val counters: ChangelogCounters,
+    val counters: Counters,
     partners: PartnerCounts = new PartnerCounts
 ) extends Expiring {
   import ChangelogJoin._

@@ -2,9 +2,9 @@ package io.streamjoin.join.changelog
 
 import scala.collection.mutable
 
+import io.streamjoin.join.Count.{RetractedExpired, Unknown}
+import io.streamjoin.join.Counters
 import io.streamjoin.model.Side
-
-import ChangelogCounters.{RetractedExpired, Unknown}
 
 /**
  * Consolidates the changes of equal rows without a unique key.
@@ -28,7 +28,7 @@ import ChangelogCounters.{RetractedExpired, Unknown}
 private[changelog] final class CountedChanges[R](
     rows: ChangelogRows[R],
     stored: StoredRows[R],
-    counters: ChangelogCounters,
+    counters: Counters,
     keeps: (Side, R) => Boolean,
     forgets: Side => Boolean,
     retracts: (Side, R) => Boolean

@@ -1,8 +1,7 @@
 package io.streamjoin.join.changelog
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.Side
-
-import ChangelogCounters.Count
 
 /** An operator whose rows are evicted or expire, apart from deletes. */
 trait Expiring {

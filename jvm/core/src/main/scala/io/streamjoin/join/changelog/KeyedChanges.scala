@@ -2,9 +2,9 @@ package io.streamjoin.join.changelog
 
 import java.util.Comparator
 
+import io.streamjoin.join.Count.{RetractedExpired, Stale, Unknown}
+import io.streamjoin.join.Counters
 import io.streamjoin.model.Side
-
-import ChangelogCounters.{RetractedExpired, Stale, Unknown}
 
 /**
  * Consolidates the changes of one row with a unique key.
@@ -27,7 +27,7 @@ import ChangelogCounters.{RetractedExpired, Stale, Unknown}
 private[changelog] final class KeyedChanges[R](
     rows: ChangelogRows[R],
     stored: StoredRows[R],
-    counters: ChangelogCounters,
+    counters: Counters,
     keeps: (Side, R) => Boolean,
     retracts: (Side, R) => Boolean
 ) extends RowChanges[R] {

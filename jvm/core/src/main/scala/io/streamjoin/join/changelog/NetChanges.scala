@@ -2,9 +2,9 @@ package io.streamjoin.join.changelog
 
 import java.util.Comparator
 
+import io.streamjoin.join.Count.{Cancelled, Deleted, Late}
+import io.streamjoin.join.Counters
 import io.streamjoin.model.{BySide, Side}
-
-import ChangelogCounters.{Cancelled, Deleted, Late}
 
 /**
  * Consolidates the changes of a batch by row identity, and deletes rows from the state. The
@@ -18,7 +18,7 @@ import ChangelogCounters.{Cancelled, Deleted, Late}
 private[changelog] final class NetChanges[R](
     rows: ChangelogRows[R],
     stored: StoredRows[R],
-    counters: ChangelogCounters,
+    counters: Counters,
     keeps: (Side, R) => Boolean,
     forgets: Side => Boolean,
     retracts: (Side, R) => Boolean

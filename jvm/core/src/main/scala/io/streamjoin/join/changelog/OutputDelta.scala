@@ -2,6 +2,9 @@ package io.streamjoin.join.changelog
 
 import scala.collection.mutable
 
+import io.streamjoin.join.Count.{Emitted, Suppressed}
+import io.streamjoin.join.Counters
+
 /**
  * Output delta of a batch: changes are collected, then consolidated, so that no row is both
  * deleted and inserted. It is used once for each join key, and once more for the output of
@@ -11,7 +14,7 @@ import scala.collection.mutable
  */
 final class OutputDelta[O](
     output: RowIdentity[O],
-    counters: ChangelogCounters
+    counters: Counters
 ) {
   private val removed = mutable.ArrayBuffer.empty[O]
   private val added = mutable.ArrayBuffer.empty[O]
@@ -45,7 +48,7 @@ final class OutputDelta[O](
       }
       for ((before, after) <- rewritten) update(before, after)
       rewritten.clear()
-      counters.countOutput(settled.length.toLong)
+      counters.count(Emitted, settled.length.toLong)
       removed.clear()
       added.clear()
       read = 0
@@ -80,7 +83,7 @@ final class OutputDelta[O](
   private def updates(): Unit = {
     var i = 0
     while (i < added.length) {
-      if (removed(i) == added(i)) counters.countCancelledOutput(1L)
+      if (removed(i) == added(i)) counters.count(Suppressed, 1L)
       else update(removed(i), added(i))
       i += 1
     }
@@ -100,7 +103,7 @@ final class OutputDelta[O](
       same < 0
     }
     else cancelMany()
-    counters.countCancelledOutput((before - added.length).toLong)
+    counters.count(Suppressed, (before - added.length).toLong)
   }
 
   private def cancelMany(): Unit = {

@@ -1,6 +1,7 @@
 package io.streamjoin.join.eventtime
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, Saturated}
+import io.streamjoin.join.Count.{Evicted, Input, Joined, Late, NullPadded, NullTime}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.placement.{MaybePartition, Placement, Routing}
@@ -127,7 +128,7 @@ final class EventTimeJoin[R, O](
     val keyPartition = partitionOf(side, row, key)
     val replica = !owns(side, row, key, keyPartition, own)
     if (!replica) {
-      counters.countInput(side)
+      counters.count(side, Input)
       own.reportBehind(times, watermarks, disorder)
     }
     val lateBy = own.lateBy(times, watermarks)
@@ -136,7 +137,7 @@ final class EventTimeJoin[R, O](
     } else if (lateBy >= 0) {
       late(side, row, lateBy, replica)
     } else if (own.lacksTime(times)) {
-      if (!replica && own.lacksSourceTime(times)) counters.countNullTime(side)
+      if (!replica && own.lacksSourceTime(times)) counters.count(side, NullTime)
       unmatched(side, row, replica).iterator
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
       unmatched(side, row, replica).iterator
@@ -181,7 +182,7 @@ final class EventTimeJoin[R, O](
     if (from.sameElements(to)) Iterator.empty
     else if (joinType.preserves(side)) {
       state.evict(side, from, to).flatMap { evicted =>
-        counters.countEvicted(side, 1)
+        counters.count(side, Evicted)
         if (evicted.matched) None
         else {
           val row = evicted.row
@@ -192,7 +193,7 @@ final class EventTimeJoin[R, O](
     } else {
       val buffered = state.size(side)
       state.discard(side, from, to)
-      counters.countEvicted(side, buffered - state.size(side))
+      counters.count(side, Evicted, buffered - state.size(side))
       Iterator.empty
     }
   }
@@ -200,13 +201,13 @@ final class EventTimeJoin[R, O](
   private def late(side: Side, row: R, column: Int, replica: Boolean): Iterator[O] =
     if (replica) Iterator.empty
     else {
-      counters.countLate(side)
+      counters.count(side, Late)
       output.late(side, row, column, watermarks(column)).iterator
     }
 
   private def unmatched(side: Side, row: R, replica: Boolean): Option[O] =
     if (joinType.preserves(side) && !replica) {
-      counters.countNullPadded()
+      counters.count(NullPadded, 1L)
       Some(output.unmatched(side, row))
     } else {
       None
@@ -303,7 +304,7 @@ final class EventTimeJoin[R, O](
       if (pairs) {
         matched = true
         if (joinType.leftOnly) {
-          counters.countJoined()
+          counters.count(Joined, 1L)
           meetLeftOnly(partner, other)
         } else {
           if (!partner.matched && joinType.preserves(side.other) && !isReplica(partner)) {
@@ -311,7 +312,7 @@ final class EventTimeJoin[R, O](
           }
           val ownedElsewhere = if (side == placement.pairOwner) replica else isReplica(partner)
           if (!ownedElsewhere) {
-            counters.countJoined()
+            counters.count(Joined, 1L)
             give(if (side == Left) output.joined(row, other) else output.joined(other, row))
           }
         }

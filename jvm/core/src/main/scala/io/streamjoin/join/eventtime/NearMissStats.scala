@@ -3,6 +3,8 @@ package io.streamjoin.join.eventtime
 import scala.collection.mutable
 
 import io.streamjoin.bounds.{RowBounds, RowTimes, Saturated}
+import io.streamjoin.join.Count.{Joined, KeyMet, LookedInto}
+import io.streamjoin.join.Counters
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Routing
 import io.streamjoin.state.JoinState
@@ -20,7 +22,7 @@ private[eventtime] final class NearMissStats[R](
     boundsOf: Side => RowBounds,
     columns: Int,
     state: JoinState[R],
-    counters: JoinCounters
+    counters: Counters
 ) {
   import NearMissStats._
 
@@ -31,7 +33,7 @@ private[eventtime] final class NearMissStats[R](
 
   /** A row has found no partner in `[from, to]` of the other input. */
   def missed(side: Side, key: Long, time: Long, from: Long, to: Long): Unit =
-    if (counters.joinedRows == 0 && noted(side).length < Limit) {
+    if (counters.rows(Joined) == 0 && noted(side).length < Limit) {
       noted(side) += Miss(key, from, to)
       arrived(side).update(key, time)
     }
@@ -39,7 +41,7 @@ private[eventtime] final class NearMissStats[R](
   /** Analyzes the recorded rows at the end of the batch. */
   def lookInto(): Unit = {
     for (side <- Side.both) {
-      if (counters.joinedRows == 0) noted(side).foreach(m => look(side, m.key, m.from, m.to))
+      if (counters.rows(Joined) == 0) noted(side).foreach(m => look(side, m.key, m.from, m.to))
       noted(side).clear()
     }
     Side.both.foreach(arrived(_).clear())
@@ -56,7 +58,8 @@ private[eventtime] final class NearMissStats[R](
       note(side, boundsOf(side.other).probeTime(times), from, to)
     }
     buffered.close()
-    counters.countLookedInto(metKey = partner.nonEmpty || left < PartnersLimit)
+    counters.count(LookedInto, 1L)
+    if (partner.nonEmpty || left < PartnersLimit) counters.count(KeyMet, 1L)
   }
 
   /** A distance is that of the time of the right input, positive if it is too late. */

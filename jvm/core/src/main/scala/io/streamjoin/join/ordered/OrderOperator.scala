@@ -1,6 +1,8 @@
 package io.streamjoin.join.ordered
 
 import io.streamjoin.bounds.Saturated
+import io.streamjoin.join.Count.{Evicted, Late, NullTime}
+import io.streamjoin.join.Counters
 import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.state.JoinState
 
@@ -15,26 +17,6 @@ trait OrderedRows[R] {
 
   /** The time of a row that has one. */
   def time(row: R): Long
-}
-
-/** Counters of one task, for the metrics. */
-final class OrderCounters extends Serializable {
-  private var late = 0L
-  private var timeless = 0L
-  private var freed = 0L
-
-  def countLate(): Unit = late += 1
-  def countNullTime(): Unit = timeless += 1
-  def countFreed(): Unit = freed += 1
-
-  /** Rows that were dropped because later rows were emitted already. */
-  def lateRows: Long = late
-
-  /** Rows without a time: they have no place in the order and are emitted at once. */
-  def nullTimeRows: Long = timeless
-
-  /** Rows that were buffered by an earlier batch and then emitted. */
-  def freedRows: Long = freed
 }
 
 /**
@@ -77,7 +59,7 @@ final class OrderOperator[R](
     rows: OrderedRows[R],
     tied: Boolean,
     state: JoinState[R],
-    val counters: OrderCounters
+    val counters: Counters
 ) {
   import OrderOperator.BufferSide
 
@@ -102,12 +84,12 @@ final class OrderOperator[R](
   /** Whether the row is emitted at once; otherwise it is dropped or buffered. */
   def passes(row: R): Boolean =
     if (rows.isTimeless(row)) {
-      counters.countNullTime()
+      counters.count(NullTime, 1L)
       true
     } else {
       val time = rows.time(row)
       if (time < before) {
-        counters.countLate()
+        counters.count(Late, 1L)
         false
       } else if (isReached(time)) true
       else {
@@ -122,7 +104,7 @@ final class OrderOperator[R](
     if (now == Watermarks.Unknown) Iterator.empty
     else {
       state.evict(BufferSide, Array(before), Array(below(now))).map { evicted =>
-        counters.countFreed()
+        counters.count(Evicted, 1L)
         evicted.row
       }
     }

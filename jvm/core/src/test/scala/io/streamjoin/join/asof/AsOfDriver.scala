@@ -1,7 +1,8 @@
 package io.streamjoin.join.asof
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.join.eventtime.{Disorder, JoinCounters, JoinOutput}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.eventtime.{Disorder, JoinOutput}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.testing.{Emitted, Joined, Matched, TestRow, Unmatched}
@@ -21,7 +22,7 @@ final class AsOfDriver(
     ends: TestRow => Boolean = _ => false,
     begins: Side => Long = BySide.of(_ => Watermarks.Unknown)
 ) {
-  val counters = new JoinCounters
+  val counters = new Counters
 
   /** Of the left column and of the right one, both with a lag of 0. */
   val disorder = new Disorder(2, Map(0 -> 0L, 1 -> 0L))

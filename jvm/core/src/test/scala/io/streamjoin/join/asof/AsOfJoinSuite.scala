@@ -2,6 +2,7 @@ package io.streamjoin.join.asof
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestRow, Unmatched}
@@ -67,14 +68,14 @@ class AsOfJoinSuite extends AnyFunSuite {
     assert(limited(30, 30)(trade(22), trade(23)) ==
       Seq(Joined(trade(22), quote(2)), Unmatched(trade(23))))
     assert(limited.buffered == ((0, 0)))
-    assert(limited.driver.counters.evictedRows(Right) == 2)
+    assert(limited.driver.counters.rows(Right, Count.Evicted) == 2)
   }
 
   test("late rows of either side are dropped and retract nothing") {
     val join = new Join(JoinType.LeftOuter)
     assert(join(10, 10)(quote(4), trade(6)) == Seq(Joined(trade(6), quote(4))))
     assert(join(12, 12)(quote(5), trade(9), trade(11)) == Seq(Joined(trade(11), quote(4))))
-    assert(Side.both.map(join.driver.counters.lateRows) == Seq(1, 1))
+    assert(Side.both.map(join.driver.counters.rows(_, Count.Late)) == Seq(1, 1))
   }
 
   test("disorder statistics of each side include late rows") {
@@ -111,7 +112,7 @@ class AsOfJoinSuite extends AnyFunSuite {
     val (timeless, keyless) = (trade(0).copy(times = Map.empty), trade(1).copy(key = None))
     assert(join(0, 0)(timeless, keyless, quote(0).copy(times = Map.empty)) ==
       Seq(Unmatched(timeless), Unmatched(keyless)))
-    assert(Side.both.map(join.driver.counters.nullTimeRows) == Seq(1, 1))
+    assert(Side.both.map(join.driver.counters.rows(_, Count.NullTime)) == Seq(1, 1))
     assert(join.buffered == ((0, 0)))
   }
 }

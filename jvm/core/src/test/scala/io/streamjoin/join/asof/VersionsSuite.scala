@@ -2,6 +2,7 @@ package io.streamjoin.join.asof
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestRow, Unmatched}
@@ -35,7 +36,7 @@ class VersionsSuite extends AnyFunSuite {
 
     def buffered: (Long, Long) = (state.size(Left), state.size(Right))
 
-    def evicted: Long = driver.counters.evictedRows(Right)
+    def evicted: Long = driver.counters.rows(Right, Count.Evicted)
   }
 
   test("a delete ends the version from its own time on, until the next version") {
@@ -92,7 +93,7 @@ class VersionsSuite extends AnyFunSuite {
     val join = new Join()
     join(10, 10)(rate(4))
     assert(join(12, 12)(delete(6), rate(7), order(11)) == Seq(Joined(order(11), rate(4))))
-    assert(Side.both.map(join.driver.counters.lateRows) == Seq(0, 2))
+    assert(Side.both.map(join.driver.counters.rows(_, Count.Late)) == Seq(0, 2))
   }
 
   test("deletes of a missing and of an expired version leave no row buffered") {
@@ -148,7 +149,7 @@ class VersionsSuite extends AnyFunSuite {
       Unmatched(order(9, 2)),
       Joined(order(11, 2), rate(10, 2))
     ))
-    assert(join.driver.counters.lateRows(Left) == 2)
+    assert(join.driver.counters.rows(Left, Count.Late) == 2)
     assert(join.buffered == ((0, 2)))
   }
 }

@@ -5,6 +5,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
@@ -66,10 +67,10 @@ class AgingModelSuite extends AnyFunSuite {
   }
 
   private def counted(model: AgingModel) = Seq(
-    ChangelogCounters.Expired -> model.expired,
-    ChangelogCounters.Unknown -> model.unknown,
-    ChangelogCounters.RetractedExpired -> model.retracted,
-    ChangelogCounters.Stale -> model.stale
+    Count.Expired -> model.expired,
+    Count.Unknown -> model.unknown,
+    Count.RetractedExpired -> model.retracted,
+    Count.Stale -> model.stale
   )
 
   private def check(join: TestChangelog, size: Int, random: Random): AgingModel = {

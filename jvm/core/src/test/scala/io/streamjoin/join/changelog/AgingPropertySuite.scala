@@ -5,6 +5,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases
@@ -70,15 +71,15 @@ class AgingPropertySuite extends AnyFunSuite {
 
   test("without retractions of expired rows, any batches give the same stored rows and table") {
     // the pairs that a delete of an expired row retracts depend on its batch
-    checkCuts(retracts = false, ChangelogCounters.Unknown)
+    checkCuts(retracts = false, Count.Unknown)
   }
 
   test("with retractions of expired rows, any batches give the same stored rows") {
-    checkCuts(retracts = true, ChangelogCounters.RetractedExpired)
+    checkCuts(retracts = true, Count.RetractedExpired)
   }
 
   /** @param removed the counter of deletes of rows that are not stored */
-  private def checkCuts(retracts: Boolean, removed: ChangelogCounters.Count): Unit = {
+  private def checkCuts(retracts: Boolean, removed: Count): Unit = {
     var (expired, unknown) = (0L, 0L)
     RandomCases.forAll(1500) { random =>
       val join = randomJoin(
@@ -122,7 +123,7 @@ class AgingPropertySuite extends AnyFunSuite {
           for (table <- tables.tail) assertSame("table", listed(table), listed(tables.head))
         }
         for (side <- Side.both) {
-          expired += whole.counters.rows(side, ChangelogCounters.Expired)
+          expired += whole.counters.rows(side, Count.Expired)
           unknown += whole.counters.rows(side, removed)
         }
         cuts.foreach(_.close())

@@ -4,6 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases
@@ -35,7 +36,7 @@ class AppendOnlyJoinSuite extends AnyFunSuite {
   )
 
   private def counts(d: ChangelogDriver) =
-    d.counters.changesOut +: (for (s <- Side.both; c <- ChangelogCounters.Count.values)
+    d.counters.rows(Count.Emitted) +: (for (s <- Side.both; c <- Count.ofChanges)
       yield d.counters.rows(s, c))
 
   for (segments <- Seq(false, true)) {
@@ -72,10 +73,10 @@ class AppendOnlyJoinSuite extends AnyFunSuite {
               assertSame("stored", appending.rows(side), general.rows(side))
             assert(counts(appending) == counts(general))
           }
-          out += appending.counters.changesOut
+          out += appending.counters.rows(Count.Emitted)
           left += Side.both.map { side =>
-            appending.counters.rows(side, ChangelogCounters.Evicted) +
-              appending.counters.rows(side, ChangelogCounters.Expired)
+            appending.counters.rows(side, Count.Evicted) +
+              appending.counters.rows(side, Count.Expired)
           }.sum
         }
       }

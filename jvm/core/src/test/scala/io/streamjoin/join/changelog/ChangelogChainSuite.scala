@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases
@@ -53,7 +54,7 @@ class ChangelogChainSuite extends AnyFunSuite {
             expected = shown(joins(n).result(rows, others(n).rows.toSeq))
             changes = out.map(c => Change(between(n)(c.row), c.kind.added))
             rows = expected.map(between(n)(_))
-            assert(drivers(n).counters.rows(Side.Left, ChangelogCounters.Unknown) == 0)
+            assert(drivers(n).counters.rows(Side.Left, Count.Unknown) == 0)
           }
           fold(table, out)
           assertSame("table", listed(table), expected)

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer
 import scala.collection.mutable
 
 import io.streamjoin.bounds.{JoinBounds, RowTimes, TimeBound, TimeColumn}
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.state.segment.{MemoryPool, PackedInput, RowCodec, SegmentJoinState, Spilling}
@@ -294,7 +295,7 @@ final class ChangelogDriver(
     case _                        =>
   }
 
-  val counters = new ChangelogCounters
+  val counters = new Counters
   private var partners = new PartnerCounts
   private def operator = {
     if (!remembers) partners = new PartnerCounts
@@ -313,7 +314,7 @@ final class ChangelogDriver(
         side,
         Array(clock, Watermarks.Unknown),
         Array(now, Watermarks.Unknown),
-        ChangelogCounters.Expired
+        Count.Expired
       )
     }
     clock = now
@@ -359,7 +360,7 @@ final class ChangelogDriver(
         side,
         Array(clock, join.clock(side, before)),
         Array(clock, join.clock(side, join.watermarks)),
-        ChangelogCounters.Evicted
+        Count.Evicted
       )
     }
     version()

@@ -5,6 +5,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.testing.Checked.assertSame
@@ -37,7 +38,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     assert(d.stored(Left) == 0)
     d.advance(Array(13, 14))
     assert(d.stored(Right) == 0)
-    assert(d.counters.rows(Right, ChangelogCounters.Evicted) == 1)
+    assert(d.counters.rows(Right, Count.Evicted) == 1)
   }
 
   test("a change of any kind is late if the time of its row is late") {
@@ -46,7 +47,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     d.batch(Seq(insert(l)), Nil)
     d.advance(Array(11, 0))
     assert(d.batch(Seq(delete(l), insert(row(3, 10))), Nil).isEmpty)
-    assert(d.counters.rows(Left, ChangelogCounters.Late) == 2)
+    assert(d.counters.rows(Left, Count.Late) == 2)
     // a partner can still correct its result
     val r = row(2, 13)
     assert(d.batch(Nil, Seq(insert(r))) ==
@@ -169,10 +170,10 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
           driver.advance(Array(1000, 1000))
           assert(driver.stored(Left) == 0 && driver.stored(Right) == 0)
           for (side <- Side.both) {
-            late += driver.counters.rows(side, ChangelogCounters.Late)
-            evicted += driver.counters.rows(side, ChangelogCounters.Evicted)
+            late += driver.counters.rows(side, Count.Late)
+            evicted += driver.counters.rows(side, Count.Evicted)
           }
-          changesOut += driver.counters.changesOut
+          changesOut += driver.counters.rows(Count.Emitted)
           driver.close()
         }
       }

@@ -2,6 +2,7 @@ package io.streamjoin.join.changelog
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.JoinType
 import io.streamjoin.model.JoinType._
 import io.streamjoin.model.Side.{Left, Right}
@@ -54,7 +55,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       driver.restart()
     }
 
-    def counted(count: ChangelogCounters.Count): Long =
+    def counted(count: Count): Long =
       driver.counters.rows(if (swapped) Right else Left, count)
   }
 
@@ -85,9 +86,9 @@ class ExpiredRetractionSuite extends AnyFunSuite {
           ("delete", Some(2), Some(4)),
           ("delete", Some(2), Some(6))
         ))
-        assert(c.counted(ChangelogCounters.RetractedExpired) == 1)
+        assert(c.counted(Count.RetractedExpired) == 1)
         assert(
-          c.counted(ChangelogCounters.Unknown) == 0 && c.counted(ChangelogCounters.Deleted) == 0
+          c.counted(Count.Unknown) == 0 && c.counted(Count.Deleted) == 0
         )
       }
   }
@@ -170,8 +171,8 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       assert(c.batch(remove(2, sequence = 7))() == Set(("delete", Some(2), Some(4))))
       // the row is now known to be deleted
       assert(c.batch(remove(2, sequence = 8))().isEmpty)
-      assert(c.counted(ChangelogCounters.RetractedExpired) == 3)
-      assert(c.counted(ChangelogCounters.Unknown) == 1)
+      assert(c.counted(Count.RetractedExpired) == 3)
+      assert(c.counted(Count.Unknown) == 1)
     }
   }
 
@@ -245,7 +246,7 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       val d = new ChangelogDriver(TestChangelog(joinType, layout, layout))
       assert(d.batch(Nil, Seq(add(4))).length <= 1)
       assert(d.batch(Seq(remove(2)), Nil).isEmpty)
-      assert(d.counters.rows(Left, ChangelogCounters.Unknown) == 1)
+      assert(d.counters.rows(Left, Count.Unknown) == 1)
     }
   }
 }

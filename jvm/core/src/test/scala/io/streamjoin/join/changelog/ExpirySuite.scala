@@ -2,6 +2,7 @@ package io.streamjoin.join.changelog
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.JoinType
 import io.streamjoin.model.Side.{Left, Right}
 
@@ -25,7 +26,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.stored(Left) == 1)
     d.at(11)
     assert(d.stored(Left) == 0)
-    assert(d.counters.rows(Left, ChangelogCounters.Expired) == 1)
+    assert(d.counters.rows(Left, Count.Expired) == 1)
     assert(d.batch(Nil, Seq(acc(row(6)))).isEmpty)
   }
 
@@ -117,7 +118,7 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.batch(Seq(retract(old.copy(sequence = 3, expires = 10))), Nil).length == 1)
     assert(d.batch(Seq(acc(old.copy(sequence = 2)), retract(old.copy(sequence = 2))), Nil).isEmpty)
     assert(d.batch(Seq(acc(old)), Nil).isEmpty)
-    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 3)
+    assert(d.counters.rows(Left, Count.Stale) == 3)
     // a delete without a stored row can be of an expired row
     val early = old.copy(unique = 5, sequence = 8)
     assert(d.batch(Seq(retract(early)), Nil) ==
@@ -135,7 +136,7 @@ class ExpirySuite extends AnyFunSuite {
     val d = driver(JoinType.LeftAnti, Layout.UniqueKey)
     d.batch(Seq(acc(row(2, sequence = 5))), Nil)
     assert(d.batch(Seq(acc(row(4, sequence = 4)), retract(row(4, sequence = 3))), Nil).isEmpty)
-    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 2)
+    assert(d.counters.rows(Left, Count.Stale) == 2)
     assert(d.stored(Left) == 1)
   }
 
@@ -174,11 +175,11 @@ class ExpirySuite extends AnyFunSuite {
     val d = new ChangelogDriver(join)
     d.batch(Seq(acc(row(3, sequence = 5))), Seq(acc(row(2, sequence = 1))))
     assert(d.batch(Seq(acc(row(2, sequence = 4))), Nil).isEmpty)
-    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 1)
+    assert(d.counters.rows(Left, Count.Stale) == 1)
     assert(d.batch(Seq(acc(row(2, sequence = 6))), Nil).length == 1)
     assert(d.batch(Seq(acc(row(3, sequence = 7))), Nil).length == 1)
     assert(d.batch(Seq(acc(row(2, sequence = 6))), Nil).isEmpty)
-    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 2)
+    assert(d.counters.rows(Left, Count.Stale) == 2)
   }
 
   test("an update without an effect still supersedes older changes") {
@@ -186,6 +187,6 @@ class ExpirySuite extends AnyFunSuite {
     d.batch(Seq(acc(row(2, sequence = 1))), Nil)
     assert(d.batch(Seq(retract(row(2, sequence = 5)), acc(row(2, sequence = 5))), Nil).isEmpty)
     assert(d.batch(Seq(acc(row(4, sequence = 3))), Nil).isEmpty)
-    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 1)
+    assert(d.counters.rows(Left, Count.Stale) == 1)
   }
 }

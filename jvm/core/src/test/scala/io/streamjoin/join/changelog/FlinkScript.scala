@@ -2,6 +2,7 @@ package io.streamjoin.join.changelog
 
 import scala.collection.mutable
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.Side
 
 /** The parsed lines of a case of Flink. Words are numbered in the order of their first use. */
@@ -114,7 +115,7 @@ private[changelog] object FlinkScript {
     }
 
     def unknown: Long =
-      drivers.tail.map(_.counters.rows(Side.Left, ChangelogCounters.Unknown)).sum
+      drivers.tail.map(_.counters.rows(Side.Left, Count.Unknown)).sum
 
     private def asInput(row: Joined): Row = {
       val number = numbers.getOrElseUpdate(row, { rows += row; rows.length - 1 })

@@ -5,6 +5,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.JoinType
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
@@ -79,13 +80,13 @@ class FlinkSeedSuite extends AnyFunSuite {
     val (l, r) = (row(1, 10), row(1, 20))
     driver.batch(Seq(acc(l)), Nil)
     assert(driver.batch(Nil, Seq(acc(r), retract(r))).isEmpty)
-    assert(driver.counters.rows(Right, ChangelogCounters.Cancelled) == 2)
+    assert(driver.counters.rows(Right, Count.Cancelled) == 2)
   }
 
   test("a retraction of a row that is not stored is ignored and counted") {
     val driver = new ChangelogDriver(join(JoinType.FullOuter))
     assert(driver.batch(Seq(retract(row(1, 10))), Nil).isEmpty)
-    assert(driver.counters.rows(Left, ChangelogCounters.Unknown) == 1)
+    assert(driver.counters.rows(Left, Count.Unknown) == 1)
   }
 
   for (joinType <- JoinType.all if !joinType.leftOnly)

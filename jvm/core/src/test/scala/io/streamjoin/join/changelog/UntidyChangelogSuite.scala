@@ -5,6 +5,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases
@@ -69,7 +70,7 @@ class UntidyChangelogSuite extends AnyFunSuite {
           fold(table, driver.batch(left, right))
           assertSame("table", listed(table), shown(join.result(l.rows, r.rows)))
         }
-        unknown += driver.counters.rows(Side.Left, ChangelogCounters.Unknown)
+        unknown += driver.counters.rows(Side.Left, Count.Unknown)
       }
     }
     if (RandomCases.all) assert(unknown > 500)

@@ -2,6 +2,7 @@ package io.streamjoin.join.eventtime
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.Checked.{assertSame, rows}
 import io.streamjoin.testing.RandomCases.onFailure
@@ -45,7 +46,7 @@ class BatchPropertySuite extends AnyFunSuite {
           for (side <- Side.both) assertSame(side.name, batched.buffer(side), steady.buffer(side))
         }
         for (side <- Side.both)
-          assert(batched.counters.lateRows(side) == steady.counters.lateRows(side))
+          assert(batched.counters.rows(side, Count.Late) == steady.counters.rows(side, Count.Late))
       }
       batched.close()
     }

@@ -2,6 +2,7 @@ package io.streamjoin.join.eventtime
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Watermarks.Unknown
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestJoin, TestRow, Unmatched}
@@ -18,7 +19,7 @@ class EventTimeJoinSuite extends AnyFunSuite {
 
   private class Fixture(joinType: JoinType) {
     val state = new HeapJoinState[TestRow](identity)
-    val counters = new JoinCounters
+    val counters = new Counters
     val operator =
       new EventTimeJoin[TestRow, Emitted](
         joinType,
@@ -39,7 +40,7 @@ class EventTimeJoinSuite extends AnyFunSuite {
       assert(operator.process(Side.Left, l(8), endOfBatch).isEmpty)
       assert(state.all(Side.Left).map(_.row).toSeq == Seq(l(8)))
       // the watermark before the batch decides which rows are late
-      assert(counters.lateRows(Side.Left) == 0)
+      assert(counters.rows(Side.Left, Count.Late) == 0)
       assert(operator.advance(endOfBatch).isEmpty)
       assert(state.size(Side.Left) == 1)
     }
@@ -52,7 +53,7 @@ class EventTimeJoinSuite extends AnyFunSuite {
       assert(state.size(Side.Left) == 1)
       assert(operator.received.toSeq == Seq(Unknown, 10L))
       assert(operator.process(Side.Right, r(9)).isEmpty)
-      assert(counters.lateRows(Side.Right) == 1)
+      assert(counters.rows(Side.Right, Count.Late) == 1)
     }
   }
 
@@ -60,7 +61,7 @@ class EventTimeJoinSuite extends AnyFunSuite {
     new Fixture(JoinType.Inner) {
       operator.received(0) = 100
       assert(operator.process(Side.Left, l(5)).isEmpty)
-      assert(counters.lateRows(Side.Left) == 0)
+      assert(counters.rows(Side.Left, Count.Late) == 0)
     }
   }
 
@@ -80,9 +81,9 @@ class EventTimeJoinSuite extends AnyFunSuite {
       // evicts l{1}, l{2}, l{3} and r{2}; all but l{2} and r{2} are unmatched
       assert(operator.advance(Array(5L, 5L)).toSet == Set(Unmatched(l(1)), Unmatched(l(3))))
       assert(operator.process(Side.Left, l(4)).isEmpty)
-      assert(Side.both.map(counters.evictedRows) == Seq(3, 1))
-      assert(Side.both.map(counters.lateRows) == Seq(1, 0))
-      assert(counters.nullPaddedRows == 2)
+      assert(Side.both.map(counters.rows(_, Count.Evicted)) == Seq(3, 1))
+      assert(Side.both.map(counters.rows(_, Count.Late)) == Seq(1, 0))
+      assert(counters.rows(Count.NullPadded) == 2)
     }
   }
 }

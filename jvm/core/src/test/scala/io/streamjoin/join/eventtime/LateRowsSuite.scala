@@ -2,6 +2,7 @@ package io.streamjoin.join.eventtime
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.JoinType._
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.{Placement, Routing}
@@ -84,7 +85,7 @@ class LateRowsSuite extends AnyFunSuite {
   }
 
   test("only the owner partition emits and counts a late row") {
-    val counters = new JoinCounters
+    val counters = new Counters
     val operators = Seq.tabulate(3) { partition =>
       new EventTimeJoin[TestRow, Emitted](
         FullOuter,
@@ -99,7 +100,7 @@ class LateRowsSuite extends AnyFunSuite {
     operators.foreach(_.restore(Array(30L, 30L, 30L)))
     for (row <- Seq(l(29, 30), r(29), l(31, 31).copy(foundLate = true)))
       assert(operators.map(_.process(row.side, row).length).sorted == Seq(0, 0, 1))
-    assert(Side.both.map(counters.lateRows) == Seq(1, 1))
+    assert(Side.both.map(counters.rows(_, Count.Late)) == Seq(1, 1))
   }
 
   for (joinType <- JoinType.all) {

@@ -3,6 +3,7 @@ package io.streamjoin.join.eventtime
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.bounds.TimeColumn
+import io.streamjoin.join.Count
 import io.streamjoin.model.JoinType._
 import io.streamjoin.model.Side
 import io.streamjoin.testing.Timeline._
@@ -99,8 +100,8 @@ class LatenessSuite extends AnyFunSuite {
       rightBuffer()
       lateRows(left = 0, right = 0)
     }
-    assert(Side.both.map(driver.counters.nullTimeRows) == Seq(1, 1))
-    assert(driver.counters.nullPaddedRows == 1)
+    assert(Side.both.map(driver.counters.rows(_, Count.NullTime)) == Seq(1, 1))
+    assert(driver.counters.rows(Count.NullPadded) == 1)
   }
 
   /** The left input is a join, which emits rows without a match with NULL for `l.padded`. */
@@ -121,15 +122,15 @@ class LatenessSuite extends AnyFunSuite {
       out(unmatched(l(0, 1).without(lPadded)))
       leftBuffer()
     }
-    assert(Side.both.map(driver.counters.nullTimeRows) == Seq(0, 0))
+    assert(Side.both.map(driver.counters.rows(_, Count.NullTime)) == Seq(0, 0))
     trace(driver) { t =>
       import t._
       in(l(0, 1).without(lPadded).without(lTime))
       out(unmatched(l(0, 1).without(lPadded).without(lTime)))
       in(r(0).without(rTime))
     }
-    assert(Side.both.map(driver.counters.nullTimeRows) == Seq(1, 1))
-    assert(driver.counters.nullPaddedRows == 2)
+    assert(Side.both.map(driver.counters.rows(_, Count.NullTime)) == Seq(1, 1))
+    assert(driver.counters.rows(Count.NullPadded) == 2)
   }
 
   test("a lower watermark has no effect") {

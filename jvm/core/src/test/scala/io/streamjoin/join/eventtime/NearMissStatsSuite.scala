@@ -2,6 +2,7 @@ package io.streamjoin.join.eventtime
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Watermarks.Unknown
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.{Emitted, HeapJoinState, TestJoin, TestRow}
@@ -19,7 +20,7 @@ class NearMissStatsSuite extends AnyFunSuite {
 
   private class Fixture(joinType: JoinType = JoinType.Inner) {
     val state = new HeapJoinState[TestRow](identity)
-    val counters = new JoinCounters
+    val counters = new Counters
     val operator =
       new EventTimeJoin[TestRow, Emitted](
         joinType,
@@ -40,9 +41,10 @@ class NearMissStatsSuite extends AnyFunSuite {
     new Fixture {
       arrive(Side.Left, l(5).key(7))
       arrive(Side.Right, r(6).key(8))
-      assert(counters.lookedIntoRows == 0)
+      assert(counters.rows(Count.LookedInto) == 0)
       end()
-      assert((counters.lookedIntoRows, counters.keyMetRows, counters.joinedRows) == ((2, 0, 0)))
+      val counted = Seq(Count.LookedInto, Count.KeyMet, Count.Joined).map(counters.rows(_))
+      assert(counted == Seq(2, 0, 0))
       assert(counters.closestTooLate.isEmpty && counters.closestTooEarly.isEmpty)
     }
   }
@@ -54,7 +56,7 @@ class NearMissStatsSuite extends AnyFunSuite {
       arrive(Side.Right, r(40).key(7))
       arrive(Side.Right, r(1).key(7))
       end()
-      assert(counters.keyMetRows == 4)
+      assert(counters.rows(Count.KeyMet) == 4)
       assert(counters.closestTooLate.contains(3L))
       assert(counters.closestTooEarly.contains(4L))
     }
@@ -67,7 +69,7 @@ class NearMissStatsSuite extends AnyFunSuite {
       assert(state.size(Side.Left) == 0)
       arrive(Side.Right, r(105).key(7))
       end()
-      assert(counters.keyMetRows == 2)
+      assert(counters.rows(Count.KeyMet) == 2)
       assert(counters.closestTooLate.contains(90L))
     }
   }
@@ -77,7 +79,7 @@ class NearMissStatsSuite extends AnyFunSuite {
       arrive(Side.Left, l(5).key(7))
       arrive(Side.Right, r(6).key(7).unjoinable)
       end()
-      assert(counters.lookedIntoRows == 1)
+      assert(counters.rows(Count.LookedInto) == 1)
       arrive(Side.Right, r(20).key(7))
       end()
       assert(counters.closestTooLate.contains(5L))
@@ -90,7 +92,7 @@ class NearMissStatsSuite extends AnyFunSuite {
       arrive(Side.Right, r(6).key(11))
       arrive(Side.Right, r(60).key(12))
       end()
-      assert((counters.joinedRows, counters.lookedIntoRows) == ((1, 0)))
+      assert((counters.rows(Count.Joined), counters.rows(Count.LookedInto)) == ((1, 0)))
     }
   }
 
@@ -98,8 +100,8 @@ class NearMissStatsSuite extends AnyFunSuite {
     new Fixture {
       for (i <- 1 to 3 * NearMissStats.Limit) arrive(Side.Left, l(5).key(10L + i))
       end()
-      assert(counters.lookedIntoRows == NearMissStats.Limit)
-      assert(counters.inputRows(Side.Left) == 3 * NearMissStats.Limit)
+      assert(counters.rows(Count.LookedInto) == NearMissStats.Limit)
+      assert(counters.rows(Side.Left, Count.Input) == 3 * NearMissStats.Limit)
     }
   }
 
@@ -108,7 +110,7 @@ class NearMissStatsSuite extends AnyFunSuite {
       arrive(Side.Right, r(6).key(7))
       arrive(Side.Right, r(7).key(7))
       assert(arrive(Side.Left, l(5).key(7)).length == 1)
-      assert(counters.joinedRows == 1)
+      assert(counters.rows(Count.Joined) == 1)
     }
   }
 
@@ -121,7 +123,7 @@ class NearMissStatsSuite extends AnyFunSuite {
       assert(operator.disorder.furthestBehind.toSeq == Seq(-2L, Unknown))
       arrive(Side.Left, l(4).key(7))
       assert(operator.disorder.furthestBehind.toSeq == Seq(6L, Unknown))
-      assert(counters.lateRows(Side.Left) == 1)
+      assert(counters.rows(Side.Left, Count.Late) == 1)
     }
   }
 }

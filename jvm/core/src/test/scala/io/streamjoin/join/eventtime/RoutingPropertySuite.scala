@@ -4,6 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.{HotKeys, Routing}
 import io.streamjoin.testing.Checked.assertSame
@@ -134,12 +135,12 @@ class RoutingPropertySuite extends AnyFunSuite {
   private def sameCounts(one: BatchDriver, many: RoutedDriver): Unit =
     for (
       side <- Side.both;
-      count <- Seq[JoinCounters => Long](
-        _.inputRows(side),
-        _.lateRows(side),
-        _.nullTimeRows(side),
-        _.joinedRows,
-        _.nullPaddedRows
+      count <- Seq[Counters => Long](
+        _.rows(side, Count.Input),
+        _.rows(side, Count.Late),
+        _.rows(side, Count.NullTime),
+        _.rows(Count.Joined),
+        _.rows(Count.NullPadded)
       )
     ) assert(many.counted(count) == count(one.counters))
 

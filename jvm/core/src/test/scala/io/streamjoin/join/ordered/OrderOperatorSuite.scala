@@ -4,6 +4,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Watermarks
 import io.streamjoin.state.JoinState
 import io.streamjoin.testing.HeapJoinState
@@ -21,7 +22,7 @@ class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   /** One partition, run batch by batch as the tasks of a query do. */
   private class Partition(tied: Boolean) {
     val state: JoinState[Row] = new HeapJoinState[Row](identity)
-    var counters = new OrderCounters
+    var counters = new Counters
     private var limit = Watermarks.Unknown
 
     /** The output of a batch, before the output of all partitions is sorted. */
@@ -58,13 +59,13 @@ class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val one = new Partition(tied = false)
     one.batch(Seq(row(10)), 10)
     assert(one.batch(Seq(row(9), row(10, 1)), 10) == Seq(row(10, 1)))
-    assert(one.counters.lateRows == 1)
+    assert(one.counters.rows(Count.Late) == 1)
   }
 
   test("rows without a time are emitted at once, also before the first watermark") {
     val one = new Partition(tied = false)
     assert(one.batch(Seq((None, 1), row(3)), Watermarks.Unknown) == Seq((None, 1)))
-    assert(one.counters.nullTimeRows == 1)
+    assert(one.counters.rows(Count.NullTime) == 1)
   }
 
   test("a lower watermark has no effect") {
@@ -72,7 +73,7 @@ class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     one.batch(Seq(row(10)), 10)
     assert(one.batch(Seq(row(11)), 5).isEmpty)
     assert(one.batch(Seq(row(9)), 5).isEmpty)
-    assert(one.counters.lateRows == 1)
+    assert(one.counters.rows(Count.Late) == 1)
   }
 
   private val batches = Gen.listOfN(12, Gen.listOf(Gen.zip(Gen.choose(-8L, 8L), Gen.choose(0, 3))))

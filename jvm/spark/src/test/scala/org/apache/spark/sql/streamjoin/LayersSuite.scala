@@ -19,6 +19,7 @@ class LayersSuite extends AnyFunSuite {
     "watermark",
     "state",
     "state.segment",
+    "join",
     "join.eventtime",
     "join.changelog",
     "join.ordered",

@@ -13,8 +13,9 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.{
 import org.apache.spark.sql.streamjoin.physical.exchange.RowSorter
 import org.apache.spark.sql.streamjoin.physical.stateful._
 
+import io.streamjoin.join.Counters
 import io.streamjoin.join.asof.AsOfJoin
-import io.streamjoin.join.eventtime.{Disorder, JoinCounters}
+import io.streamjoin.join.eventtime.Disorder
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -56,7 +57,7 @@ private[asof] final class AsOfTask(
       rows,
       new JoinedRowOutput(spec.join, columns.left, columns.right, answers = _ => true),
       state.rows,
-      new JoinCounters,
+      new Counters,
       disorder.seen,
       spec.columns
     )

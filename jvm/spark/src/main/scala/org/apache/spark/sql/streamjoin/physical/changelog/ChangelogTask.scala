@@ -10,7 +10,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   StageInputWatermarks
 }
 
-import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangelogCounters, ChangelogJoin}
+import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangelogJoin}
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
@@ -68,7 +69,7 @@ private[changelog] final class ChangelogTask(
     private val written =
       new UnsafeChangelogOutput(spec, partitions.info.storeVersion, batch().batchTimeMs)
 
-    private val counters = new ChangelogCounters
+    private val counters = new Counters
     private val partners = RememberedPartners.take(partitions.info, partitionId)
     private val changes =
       if (spec.appendOnly)
@@ -87,7 +88,7 @@ private[changelog] final class ChangelogTask(
           side,
           clocks(side, before, before, last),
           clocks(side, before, before),
-          ChangelogCounters.Expired
+          Count.Expired
         )
       state.numbers.put(ChangelogTask.Clock, clock)
     }
@@ -102,11 +103,11 @@ private[changelog] final class ChangelogTask(
         val arrived = clocks(side, before, before)
         val evicted = clocks(side, now, before)
         if (!arrived.sameElements(evicted))
-          operator.expire(side, arrived, evicted, ChangelogCounters.Evicted)
+          operator.expire(side, arrived, evicted, Count.Evicted)
         // a change that is not late may be older than state_ttl: its row expires at the end of this
         // batch, even if no clock advances
         if (spec.side(side).expiry.ttlTime.nonEmpty)
-          operator.expire(side, evicted, clocks(side, now, now), ChangelogCounters.Expired)
+          operator.expire(side, evicted, clocks(side, now, now), Count.Expired)
       }
       Iterator.empty
     }

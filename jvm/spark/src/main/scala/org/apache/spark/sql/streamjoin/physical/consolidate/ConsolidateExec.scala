@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, JoinDistribution}
 
-import io.streamjoin.join.changelog.ChangelogCounters
+import io.streamjoin.join.{Count, Counters}
 
 /**
  * Physical operator that consolidates the changes of a batch, see [[Consolidate]]. A join
@@ -77,12 +77,12 @@ case class ConsolidateExec(
     val (how, columns) = (by, child.output)
     val (rowsOut, suppressed) = (longMetric("numOutputRows"), longMetric("suppressedUpdates"))
     child.execute().mapPartitionsInternal { rows =>
-      val counters = new ChangelogCounters
+      val counters = new Counters
       val consolidated = new ConsolidatedRuns(how, columns, rows, counters).output
       new Iterator[InternalRow] {
         override def hasNext: Boolean = {
           val more = consolidated.hasNext
-          if (!more) suppressed.set(counters.suppressedUpdates)
+          if (!more) suppressed.set(counters.rows(Count.Suppressed))
           more
         }
         override def next(): InternalRow = {

@@ -15,13 +15,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.streamjoin.physical.exchange.{HashRuns, RowHash, RowsByBytes}
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.streamjoin.join.changelog.{
-  ChangeKind,
-  Changed,
-  ChangelogCounters,
-  OutputDelta,
-  RowIdentity
-}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.changelog.{ChangeKind, Changed, OutputDelta, RowIdentity}
 
 /**
  * Algorithm of [[ConsolidateExec]] in one partition. The rows are sorted by a hash. The rows of one
@@ -34,7 +29,7 @@ private[consolidate] final class ConsolidatedRuns(
     by: Consolidate,
     columns: Seq[Attribute],
     rows: Iterator[InternalRow],
-    counters: ChangelogCounters
+    counters: Counters
 ) {
   import ConsolidatedRuns._
 

@@ -4,7 +4,8 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.join.eventtime.{Disorder, JoinCounters}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.eventtime.Disorder
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
@@ -23,7 +24,7 @@ private[physical] object JoinExtremes {
 
   def size(spec: StreamJoinSpec): Int = 2 * spec.bounds.columns.length + 2
 
-  def of(counters: JoinCounters, disorder: Disorder): Array[Long] = {
+  def of(counters: Counters, disorder: Disorder): Array[Long] = {
     def least(distance: Option[Long]) = distance.fold(Watermarks.Unknown)(-_)
     val columns = disorder.furthestBehind
     columns ++ Array(least(counters.closestTooLate), least(counters.closestTooEarly)) ++

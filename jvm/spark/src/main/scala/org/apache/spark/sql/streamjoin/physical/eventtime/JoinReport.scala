@@ -9,7 +9,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 }
 import org.apache.spark.util.CollectionAccumulator
 
-import io.streamjoin.join.eventtime.{JoinCounters, TaskLoad}
+import io.streamjoin.join.eventtime.TaskLoad
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState
 
@@ -40,7 +41,7 @@ private[physical] final case class JoinReport(
       partition: Int,
       numbers: StoredNumbers,
       disorder: StoredDisorder,
-      counters: JoinCounters
+      counters: Counters
   )(ofColumn: Int => Boolean): Unit = {
     disorder.save(numbers)
     sketched.add(partition -> disorder.counts(ofColumn))
@@ -56,31 +57,26 @@ private[physical] final case class JoinReport(
 
 private[physical] object JoinReport {
 
+  private val ofBoth = Seq(Count.Joined, Count.NullPadded, Count.LookedInto, Count.KeyMet)
+
   /**
    * The metrics of a partition in a batch of two inputs.
    *
    * @param countsIn whether this partition counts the rows of an input; of a copied input, only one
    *   partition does
    */
-  def rows(counters: JoinCounters, buffered: JoinState[UnsafeRow])(
+  def rows(counters: Counters, buffered: JoinState[UnsafeRow])(
       countsIn: Side => Boolean
   ): Map[String, Long] = {
-    def here(side: Side, rows: Long): Long = if (countsIn(side)) rows else 0L
-    def late(side: Side): Long = here(side, counters.lateRows(side))
+    def here(side: Side, what: Count) = if (countsIn(side)) counters.rows(side, what) else 0L
     Side.both.flatMap { side =>
-      val name = side.name.capitalize
-      Seq(
-        s"inputRows$name" -> here(side, counters.inputRows(side)),
-        s"lateRows$name" -> late(side),
-        s"nullTimeRows$name" -> here(side, counters.nullTimeRows(side)),
-        s"evictedRows$name" -> counters.evictedRows(side),
-        s"bufferedRows$name" -> buffered.size(side)
+      Seq(Count.Input, Count.Late, Count.NullTime).map(c => c.of(side) -> here(side, c)) ++ Seq(
+        Count.Evicted.of(side) -> counters.rows(side, Count.Evicted),
+        s"bufferedRows${side.name.capitalize}" -> buffered.size(side)
       )
-    }.toMap ++ Map(
-      "numRowsDroppedByWatermark" -> Side.both.map(late).sum,
-      "numRemovedStateRows" -> Side.both.map(counters.evictedRows).sum,
-      "joinedRows" -> counters.joinedRows,
-      "nullPaddedRows" -> counters.nullPaddedRows
+    }.toMap ++ ofBoth.map(c => c.name -> counters.rows(c)) ++ Map(
+      "numRowsDroppedByWatermark" -> Side.both.map(here(_, Count.Late)).sum,
+      "numRemovedStateRows" -> counters.rows(Count.Evicted)
     )
   }
 }

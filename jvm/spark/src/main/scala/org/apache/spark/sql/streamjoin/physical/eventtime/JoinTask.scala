@@ -9,7 +9,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   StageInputWatermarks
 }
 
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinStats}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinStats}
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Placement
 import io.streamjoin.state.JoinState
@@ -56,7 +57,7 @@ private[physical] final class JoinTask(
     private val base =
       BaseWatermarks.next(spec.times.bases, watermarks.rivals, batch(), state.numbers)
     private val (before, now) = (watermarks.received(base.before), watermarks.received(base.now))
-    private val counters = new JoinCounters
+    private val counters = new Counters
     private val keys =
       report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
     private val operator = new EventTimeJoin[UnsafeRow, InternalRow](
@@ -88,7 +89,7 @@ private[physical] final class JoinTask(
         operator.earliestBuffered ++
           operator.earliestUnmatched(side => watermarks.isOfJoin(side.other))
       ))
-      state.commit(report.common, counted(counters, state.rows)(countsIn), base, now)
+      state.commit(report.common, JoinReport.rows(counters, state.rows)(countsIn), base, now)
     }
 
     private def countsIn(side: Side): Boolean = spec.routing.countsIn(partitionId, side)
@@ -96,12 +97,4 @@ private[physical] final class JoinTask(
 
   private def holdsRows(state: JoinState[UnsafeRow]): Boolean =
     Side.both.exists(state.size(_) > 0)
-
-  private def counted(counters: JoinCounters, buffered: JoinState[UnsafeRow])(
-      countsIn: Side => Boolean
-  ): Map[String, Long] =
-    JoinReport.rows(counters, buffered)(countsIn) ++ Map(
-      "lookedIntoRows" -> counters.lookedIntoRows,
-      "keyMetRows" -> counters.keyMetRows
-    )
 }

@@ -8,7 +8,8 @@ import org.apache.spark.sql.streamjoin.physical.exchange.NumberedRow
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.join.ordered.{OrderCounters, OrderOperator, TimeBuckets}
+import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}
+import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -56,7 +57,7 @@ private[ordered] final class OrderTask(
       batch(),
       state.numbers
     )
-    val counters = new OrderCounters
+    val counters = new Counters
     val operator = new OrderOperator[UnsafeRow](rows, spec.tied, state.rows, counters)
     operator.begin(
       state.numbers.get(OrderTask.Limit).getOrElse(Watermarks.Unknown),
@@ -104,11 +105,11 @@ private[ordered] object OrderTask {
     (_, row, _) => Array(rows.time(row))
   )
 
-  private def counted(counters: OrderCounters, held: Long): Map[String, Long] = Map(
+  private def counted(counters: Counters, held: Long): Map[String, Long] = Map(
     "heldRows" -> held,
-    "lateRows" -> counters.lateRows,
-    "nullTimeRows" -> counters.nullTimeRows,
-    "numRowsDroppedByWatermark" -> counters.lateRows,
-    "numRemovedStateRows" -> counters.freedRows
+    Count.Late.name -> counters.rows(Count.Late),
+    Count.NullTime.name -> counters.rows(Count.NullTime),
+    "numRowsDroppedByWatermark" -> counters.rows(Count.Late),
+    "numRemovedStateRows" -> counters.rows(Count.Evicted)
   )
 }

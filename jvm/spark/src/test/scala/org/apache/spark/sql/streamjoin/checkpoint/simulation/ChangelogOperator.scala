@@ -5,11 +5,11 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers}
 
+import io.streamjoin.join.Counters
 import io.streamjoin.join.changelog.{
   Change,
   ChangeBuffer,
   ChangelogCases,
-  ChangelogCounters,
   ChangelogJoin,
   ChangelogTable,
   Out,
@@ -65,7 +65,7 @@ private[simulation] final class ChangelogOperator(
       join,
       join.output,
       new DecodedState(state, table),
-      new ChangelogCounters,
+      new Counters,
       new PartnerCounts
     )
     val changes = for {

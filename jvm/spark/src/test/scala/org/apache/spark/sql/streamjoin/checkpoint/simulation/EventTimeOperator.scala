@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers}
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinStats}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinStats}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.testing.{Emitted, RandomJoin, Reference, TestRow, Wm}
@@ -67,7 +68,7 @@ private[simulation] final class EventTimeOperator(random: Random, override val p
       join.rows,
       join.output,
       new DecodedState(state, table),
-      JoinStats(new JoinCounters)
+      JoinStats(new Counters)
     )
     operator.restore(before.toArray)
     val own = random.shuffle(of(units, partition))

@@ -5,7 +5,8 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers}
 
-import io.streamjoin.join.ordered.{OrderCounters, OrderOperator, OrderedRows}
+import io.streamjoin.join.Counters
+import io.streamjoin.join.ordered.{OrderOperator, OrderedRows}
 import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.testing.TestRow
@@ -50,7 +51,7 @@ private[simulation] final class OrderedOperator(
   ): Seq[Any] = {
     val before = numbers.get("limit").getOrElse(Watermarks.Unknown)
     val operator =
-      new OrderOperator[TestRow](Rows, tied, new DecodedState(state, table), new OrderCounters)
+      new OrderOperator[TestRow](Rows, tied, new DecodedState(state, table), new Counters)
     operator.begin(before, advanced(before, units))
     val emitted = random.shuffle(of(units, partition)).filter(operator.passes) ++ operator.release()
     if (operator.limit != Watermarks.Unknown) numbers.put("limit", operator.limit)

@@ -9,7 +9,8 @@ import org.apache.spark.sql.types.{LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.join.changelog.{ChangeKind, ChangelogCounters}
+import io.streamjoin.join.{Count, Counters}
+import io.streamjoin.join.changelog.ChangeKind
 
 /** Consolidation of the changes of a batch from several join keys. */
 class ConsolidatedRunsSuite extends AnyFunSuite {
@@ -38,7 +39,7 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
       .map { case (i, n, k) => toUnsafe(InternalRow(i, n.map(text).orNull, text(k))).copy() }
       .sortBy(hash(_))
     val arriving = UnsafeRow.createFromByteArray(0, columns.length)
-    val counters = new ChangelogCounters
+    val counters = new Counters
     val runs = new ConsolidatedRuns(
       by,
       columns,
@@ -53,7 +54,7 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
       val n = Option.unless(row.isNullAt(1))(row.getUTF8String(1).toString)
       out += ((row.getLong(0), n, row.getUTF8String(2).toString))
     }
-    (out.result(), counters.suppressedUpdates)
+    (out.result(), counters.rows(Count.Suppressed))
   }
 
   private def bob(kind: String, id: Long = 7) = (id, Some("Bob"), kind)
