@@ -1,16 +1,21 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
+import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
-import org.apache.spark.sql.execution.metric.SQLMetrics
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.util.AccumulatorV2
 
-/** Physical operator that evicts rows by the watermarks of source columns. */
-private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
+/**
+ * Physical operator that evicts rows by the watermarks of source columns. It reports in EXPLAIN, in
+ * Spark's user interface, and in the progress of the query. In the progress, a partition counts
+ * once, even if it runs again.
+ */
+private[physical] trait EventTimeExec extends StatefulBinaryExec with CheckpointedState {
 
   /** The source columns from which its watermarks are computed. */
   protected def bases: Seq[BaseColumn]
-
-  final override protected def sourceCount: Int = bases.length
 
   /**
    * Whether another batch could evict rows: Spark's watermark has advanced, or an input has become
@@ -21,7 +26,7 @@ private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
       batch.watermarkForEviction.exists(newInputWatermark > _)
     propagated || longMetric("numTotalStateRows").value > 0 && BaseWatermarks.turnsIdle(
       bases,
-      lastActiveMs,
+      lastActive.value,
       batch.timeMs,
       System.currentTimeMillis()
     )
@@ -29,7 +34,7 @@ private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
 
   @transient private var inputs: Option[Seq[SparkPlan]] = None
 
-  override final def read: Seq[SparkPlan] = inputs.getOrElse(children)
+  override private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
 
   /**
    * The arrivals of the batch, for the tasks of the operator.
@@ -49,6 +54,65 @@ private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
         SQLMetrics.postDriverMetricUpdates(context, execution, ahead.map(_._1))
         BatchArrivals.of(bases, plans, batch)
       }
+    )
+  }
+
+  // ---- reports ----
+
+  /** The lines of the operator in EXPLAIN. */
+  protected def explained: Seq[String]
+
+  protected def figures: OperatorMetrics
+
+  /** The number of watermarks that a batch reports. */
+  protected def watermarkCount: Int
+
+  /** The watermarks in the progress, by name. */
+  protected def shownWatermarks(received: Array[Long]): Map[String, Long]
+
+  /** Further gauges, by name. */
+  protected def shownReadings: Map[String, Long] = Map.empty
+
+  /** Further metrics of the batch that are not sums over partitions, by name. */
+  protected def shownExtremes: Map[String, Long] = Map.empty
+
+  override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
+
+  final override def verboseStringWithOperatorId(): String =
+    s"\n$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
+
+  final override lazy val metrics: Map[String, SQLMetric] =
+    figures.create(sparkContext) ++ furtherMetrics
+
+  /** Metrics that only Spark's user interface shows. */
+  protected def furtherMetrics: Map[String, SQLMetric] = Map.empty
+
+  @transient private lazy val received: ExtremeNumbers =
+    registered(new ExtremeNumbers(watermarkCount))
+
+  @transient private lazy val lastActive: ExtremeNumbers =
+    registered(new ExtremeNumbers(bases.length))
+
+  @transient private lazy val ofPartitions: PartitionCounts =
+    registered(new PartitionCounts(ShownCounts.of(sparkContext, metrics)))
+
+  protected final def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
+    sparkContext.register(accumulator)
+    accumulator
+  }
+
+  /** The accumulators to which the tasks of this batch report. */
+  protected final def report: BatchReport =
+    new BatchReport(longMetric("numOutputRows"), ofPartitions, received, lastActive)
+
+  override def getProgress(): StateOperatorProgress = {
+    val counts = ofPartitions.value
+    figures.progress(
+      shortName,
+      name => counts.getOrElse(name, longMetric(name).value),
+      shownWatermarks(received.value) ++ shownReadings,
+      shownExtremes,
+      getStateInfo.numPartitions
     )
   }
 }

@@ -105,7 +105,7 @@ private[physical] object JoinInputs {
     case s: ShuffleExchangeLike          => isWritten(s)
     case e: StreamExchangeExec           => e.shuffle.isWritten
     case _: ImposeOrderExec              => false
-    case j: ReadsInputs                  => j.read.forall(isRead)
+    case j: StatefulBinaryExec           => j.read.forall(isRead)
     case other                           => other.children.forall(isRead)
   }
 
@@ -160,11 +160,4 @@ private[physical] object JoinInputs {
     case ReusedExchangeExec(_, original) => noted(original)
     case other                           => other.children.flatMap(noted)
   }
-}
-
-/** Physical operator that knows its inputs as executed. */
-private[stateful] trait ReadsInputs {
-
-  /** The plans from which the tasks read. */
-  def read: Seq[SparkPlan]
 }
