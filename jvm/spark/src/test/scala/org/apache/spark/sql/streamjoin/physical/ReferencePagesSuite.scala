@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.errors.ErrorConditions
 import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
-import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
+import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogMetrics
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinMetrics
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
 
@@ -97,7 +97,7 @@ class ReferencePagesSuite extends AnyFunSuite {
       val text = Files.readString(docs.resolve("concepts").resolve(page))
       figures.filterNot(name => text.contains(s"`$name`")).toSet
     }
-    val sided = ChangelogJoinExec.Figures.names.map(_.stripSuffix("Left").stripSuffix("Right"))
+    val sided = ChangelogMetrics.figures.names.map(_.stripSuffix("Left").stripSuffix("Right"))
     assert(unnamed(StreamOrderExec.Figures.names, "ordered.md") == Set.empty)
     assert(unnamed(sided, "changelog.md") == Set.empty)
   }

@@ -2,19 +2,18 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
-  StatefulOpClusteredDistribution,
   UnknownPartitioning
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
+import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.physical.eventtime.{ReportsDisorder, StreamJoinSpec}
 import org.apache.spark.sql.streamjoin.physical.stateful._
 
-import io.streamjoin.model.Side
+import io.streamjoin.placement.Routing
 
 /**
  * Physical operator of the as-of join. It requires both inputs shuffled by the key, and runs one
@@ -43,20 +42,14 @@ class AsOfJoinExec(
 
   override def nodeName: String = "AsOfJoin"
 
-  override def shortName: String = JoinDescription.Operator
-
   override def simpleString(maxFields: Int): String =
     s"AsOfJoin ${spec.join.joinType.name}, ${spec.join.said.summary}"
 
   override def output: Seq[Attribute] = spec.join.output.required
 
-  override def requiredChildDistribution: Seq[Distribution] = Side.both.map { side =>
-    val keys = AsOfSpec.of(spec, side)
-    StatefulOpClusteredDistribution(
-      if (keys.isEmpty) Seq(Literal(0)) else keys,
-      getStateInfo.numPartitions
-    )
-  }
+  override def requiredChildDistribution: Seq[Distribution] =
+    JoinDistribution
+      .required(Routing.ByKey, AsOfSpec.of(spec, _), _ => Nil, getStateInfo.numPartitions)
 
   override def outputPartitioning: Partitioning = spec.join.joinType match {
     case _ if spec.join.equiKeys.isEmpty => UnknownPartitioning(getStateInfo.numPartitions)
@@ -74,8 +67,6 @@ class AsOfJoinExec(
       batch: BatchInfo
   ): AsOfJoinExec = new AsOfJoinExec(left, right, batch, spec)
 
-  override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
-
   // ---- state ----
 
   override protected def description(format: StateFormat): String =
@@ -92,11 +83,6 @@ class AsOfJoinExec(
   // ---- execution ----
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val distribution = requiredChildDistribution
-    val (l, r) = JoinInputs.shuffled(left, right, distribution)
-    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
-    val task =
-      new AsOfTask(spec, input.map(_.output), arrived, partitionState, joinReport(held = None))
-    perPartition(l.execute(), r.execute())(task.run)
+    joined(new AsOfTask(spec, input.map(_.output), _, partitionState, joinReport(held = None)))
   }
 }

@@ -34,14 +34,10 @@ private[asof] final class AsOfTask(
     batch: StageInputWatermarks,
     partitions: PartitionState,
     report: JoinReport
-) extends Serializable {
+) extends (Int => PartitionTask)
+    with Serializable {
 
-  def run(
-      partitionId: Int,
-      left: Iterator[InternalRow],
-      right: Iterator[InternalRow]
-  ): Iterator[InternalRow] =
-    new OfPartition(partitionId).output(left, right, report.common.emitted)
+  override def apply(partitionId: Int): PartitionTask = new OfPartition(partitionId)
 
   private final class OfPartition(partitionId: Int) extends RowTask {
     import spec.join.times

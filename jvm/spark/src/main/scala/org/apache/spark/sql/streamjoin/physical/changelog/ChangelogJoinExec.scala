@@ -2,33 +2,25 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Ascending,
-  Attribute,
-  AttributeSet,
-  Expression,
-  SortOrder
-}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
   UnknownPartitioning
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
+import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
   JoinDistribution,
   JoinExec,
-  JoinInputs,
+  JoinTimes,
   OperatorMetrics,
   StatefulBinaryExec
 }
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.Side
 
 /**
@@ -62,8 +54,6 @@ class ChangelogJoinExec(
     with JoinExec {
 
   override def nodeName: String = "ChangelogJoin"
-
-  override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String =
     if (spec.normalizes) s"ChangelogJoin, ${spec.words.summary}"
@@ -120,8 +110,6 @@ class ChangelogJoinExec(
     case _ => new ChangelogJoinExec(left, right, batch, spec)
   }
 
-  override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
-
   // ---- state ----
 
   override protected def description(format: StateFormat): String =
@@ -132,11 +120,7 @@ class ChangelogJoinExec(
   /** None: output rows may have any event time. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = None
 
-  override protected def bases: Seq[BaseColumn] = spec.times.bases
-
-  override protected def bounds: JoinBounds = spec.bounds
-
-  override protected def times: IndexedSeq[Expression] = spec.times.expressions
+  override protected def joinTimes: JoinTimes = spec.times
 
   override protected def alias(side: Side): Option[String] = spec.words.aliases.get(side)
 
@@ -150,21 +134,8 @@ class ChangelogJoinExec(
           "or write a bound between watermarked times of both inputs in the condition."
       )
     }
-    val distribution = requiredChildDistribution
-    val (l, r) = JoinInputs.shuffled(left, right, distribution)
-    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
-    val task = new ChangelogTask(spec, arrived, partitionState, report)
-    val partitions = getStateInfo.numPartitions
-    perPartition(
-      JoinInputs.rows(l, distribution.head, partitions),
-      JoinInputs.rows(r, distribution.last, partitions)
-    )(task.run)
+    joined(new ChangelogTask(spec, _, partitionState, report))
   }
 
-  override protected def figures: OperatorMetrics = ChangelogJoinExec.Figures
-}
-
-object ChangelogJoinExec {
-
-  private[physical] val Figures: OperatorMetrics = ChangelogMetrics.figures
+  override protected def figures: OperatorMetrics = ChangelogMetrics.figures
 }

@@ -8,7 +8,7 @@ import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState
 
 /** Metrics of a changelog join, for Spark's user interface and the progress of the query. */
-private[changelog] object ChangelogMetrics {
+private[physical] object ChangelogMetrics {
 
   val figures: OperatorMetrics = new OperatorMetrics(
     Side.both.flatMap { side =>

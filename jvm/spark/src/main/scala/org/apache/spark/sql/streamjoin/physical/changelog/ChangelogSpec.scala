@@ -3,15 +3,14 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, InputPart}
-import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.consolidate.PackedUpdate
+import org.apache.spark.sql.streamjoin.physical.stateful.JoinTimes
 import org.apache.spark.sql.types.{BooleanType, LongType, StructType}
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.join.changelog.EvictionRule
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.Routing
-import io.streamjoin.watermark.JoinWatermarks
 
 /**
  * The join type and the condition of a changelog join.
@@ -37,24 +36,6 @@ private[changelog] object ChangelogMode {
 
   /** Only the latest version of each key of the left input is stored: no row of the other joins. */
   case object Normalize extends ChangelogMode
-}
-
-/**
- * The event times of a changelog join.
- *
- * @param bases the columns in which watermarks originate, in the order in which they are stored
- * @param expressions the expression behind each column of the bounds
- * @param leaving the rule by which rows are evicted
- * @param zones the time zones of the session that the bounds depend on
- */
-private[changelog] final case class ChangelogTimes(
-    bases: Seq[BaseColumn],
-    expressions: IndexedSeq[Expression],
-    watermarks: JoinWatermarks,
-    leaving: EvictionRule,
-    zones: Set[String]
-) {
-  def bounds: JoinBounds = watermarks.bounds
 }
 
 /**
@@ -107,11 +88,14 @@ private[changelog] final case class ChangelogSpec(
     right: ChangelogSide,
     mode: ChangelogMode,
     output: ChangelogColumns,
-    times: ChangelogTimes,
+    times: JoinTimes,
     inputs: ChangelogInputs,
     words: ChangelogWords
 ) {
   def bounds: JoinBounds = times.bounds
+
+  /** The rule by which rows are evicted. */
+  val leaving: EvictionRule = EvictionRule(bounds, alone = mode == ChangelogMode.Normalize)
 
   def appendOnly: Boolean = mode == ChangelogMode.AppendOnly
 

@@ -33,14 +33,10 @@ private[changelog] final class ChangelogTask(
     batch: StageInputWatermarks,
     partitions: PartitionState,
     report: BatchReport
-) extends Serializable {
+) extends (Int => PartitionTask)
+    with Serializable {
 
-  def run(
-      partitionId: Int,
-      left: Iterator[InternalRow],
-      right: Iterator[InternalRow]
-  ): Iterator[InternalRow] =
-    new OfPartition(partitionId).output(left, right, report.emitted)
+  override def apply(partitionId: Int): PartitionTask = new OfPartition(partitionId)
 
   private final class OfPartition(partitionId: Int) extends PartitionTask {
     private val rows = new UnsafeChangelogRows(spec)
@@ -136,7 +132,7 @@ private[changelog] final class ChangelogTask(
         written: Long = clock
     ): Array[Long] = {
       val own = spec.side(side)
-      (own.expiry.leaves.map(spec.times.leaving.clock(_, leaving)) ++
+      (own.expiry.leaves.map(spec.leaving.clock(_, leaving)) ++
         own.expiry.ttl.map(_ => own.expiry.ttlTime.fold(written)(aging(_)))).toArray
     }
   }

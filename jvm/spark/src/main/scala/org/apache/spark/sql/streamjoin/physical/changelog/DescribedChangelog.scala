@@ -36,7 +36,7 @@ private[changelog] object DescribedChangelog {
       },
       DescribedTimes(
         spec.times.bases.map(_.name),
-        if (spec.times.leaving.exists) times.proved else Nil,
+        if (spec.leaving.exists) times.proved else Nil,
         Side.both.map(_ -> StoredTime("identity", LongType)).toMap,
         Side.both.map { side =>
           val own = spec.side(side)

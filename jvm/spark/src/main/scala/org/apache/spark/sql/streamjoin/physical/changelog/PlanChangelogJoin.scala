@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogJoin}
 import org.apache.spark.sql.streamjoin.physical.consolidate.{PackUpdatesExec, PackedUpdate}
-import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
+import org.apache.spark.sql.streamjoin.physical.stateful.{BatchInfo, JoinTimes}
 
 import io.streamjoin.join.changelog.ChangeKind
 import io.streamjoin.model.Side
@@ -64,7 +64,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       else if (j.normalizes) ChangelogMode.Normalize
       else ChangelogMode.Join,
       output(j, asked, wanted),
-      times(j),
+      JoinTimes.of(j.analysis),
       ChangelogInputs(
         Side.both.zip(Seq(l, r)).flatMap { case (side, own) =>
           j.of(side).parts
@@ -91,11 +91,6 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     val required = j.output.filter(asked.contains)
     val key = j.outputKey.filter(_.forall(k => required.exists(_.exprId == k.exprId)))
     ChangelogColumns(required, j.changes, key.getOrElse(Nil), wanted.reduceOption(And(_, _)))
-  }
-
-  private def times(j: ChangelogJoin): ChangelogTimes = {
-    import j.analysis.{bases, expressions, watermarks, zones}
-    ChangelogTimes(bases, expressions, watermarks, j.leaving, zones)
   }
 
   private def packed(

@@ -202,9 +202,9 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     }
     private val read = new RowTimes(spec.times.expressions.length)
 
-    override def late(row: UnsafeRow): Boolean = spec.times.leaving.exists && {
+    override def late(row: UnsafeRow): Boolean = spec.leaving.exists && {
       times.read(row, read)
-      spec.times.leaving.late(side, read, before)
+      spec.leaving.late(side, read, before)
     }
 
     /** A delete with only the key does not contain the time of its row, which may have expired. */

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BaseWatermarks,
   PartitionState,
+  PartitionTask,
   RowTask,
   StageInputWatermarks
 }
@@ -39,14 +40,10 @@ private[physical] final class JoinTask(
     batch: StageInputWatermarks,
     partitions: PartitionState,
     report: JoinReport
-) extends Serializable {
+) extends (Int => PartitionTask)
+    with Serializable {
 
-  def run(
-      partitionId: Int,
-      left: Iterator[InternalRow],
-      right: Iterator[InternalRow]
-  ): Iterator[InternalRow] =
-    new OfPartition(partitionId).output(left, right, report.common.emitted)
+  override def apply(partitionId: Int): PartitionTask = new OfPartition(partitionId)
 
   private final class OfPartition(partitionId: Int) extends RowTask {
     import spec.times.watermarks

@@ -1,11 +1,8 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.util.CollectionAccumulator
 
-import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.join.eventtime.TaskLoad
 
 /** Physical operator of an event-time join that reports how far rows arrive out of order. */
@@ -13,11 +10,7 @@ private[physical] trait ReportsDisorder extends JoinExec {
 
   protected def joinSpec: StreamJoinSpec
 
-  final override protected def bases: Seq[BaseColumn] = joinSpec.times.bases
-
-  final override protected def bounds: JoinBounds = joinSpec.bounds
-
-  final override protected def times: IndexedSeq[Expression] = joinSpec.times.expressions
+  final override protected def joinTimes: JoinTimes = joinSpec.times
 
   final override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
+import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.util.CollectionAccumulator
 
@@ -54,8 +54,6 @@ class StreamJoinExec(
     with ReportsDisorder {
 
   override def nodeName: String = "StreamJoin"
-
-  override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String =
     Seq(s"StreamJoin ${spec.joinType.name}", JoinExplanation.routing(spec), spec.said.summary)
@@ -123,8 +121,6 @@ class StreamJoinExec(
       .filter(_ => info.numPartitions > 1)
       .map(HotKeyWatch.of(info, _, session))
 
-  override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
-
   // ---- state ----
 
   override protected def description(format: StateFormat): String =
@@ -138,7 +134,7 @@ class StreamJoinExec(
 
   private def passed: Seq[(Expression, WatermarkPlan)] =
     bounds.columns.indices.filter(bounds.columns(_).watermarked).map { i =>
-      times(i) -> WatermarkPlan.Joined(spec.times.watermarks, i)
+      spec.times(i) -> WatermarkPlan.Joined(spec.times.watermarks, i)
     }
 
   override protected def joinSpec: StreamJoinSpec = spec
@@ -162,26 +158,14 @@ class StreamJoinExec(
   // ---- execution ----
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val partitions = getStateInfo.numPartitions
-    val distribution = requiredChildDistribution
-    val (l, r) = JoinInputs.shuffled(left, right, distribution)
-    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val loads = hotKeyWatch(getStateInfo).map { watch =>
       val loads = registered(new CollectionAccumulator[TaskLoad])
       watch.listen(loads)
       loads
     }
-    val task = new JoinTask(
-      spec,
-      input.map(_.output),
-      arrived,
-      partitionState,
-      joinReport(held, loads)
+    joined(
+      new JoinTask(spec, input.map(_.output), _, partitionState, joinReport(held, loads))
     )
-    perPartition(
-      JoinInputs.rows(l, distribution.head, partitions),
-      JoinInputs.rows(r, distribution.last, partitions)
-    )(task.run)
   }
 
   override protected def emitsUnmatchedOnly: Boolean = spec.joinType == JoinType.LeftAnti

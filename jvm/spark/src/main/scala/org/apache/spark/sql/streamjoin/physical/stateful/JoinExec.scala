@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical.{
@@ -10,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streaming.StateOperatorProgress
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.logical.plan.InputSource
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.types.StructType
@@ -21,17 +24,25 @@ import io.streamjoin.watermark.WatermarkPlan
 /** Physical operator of a join that evicts rows by watermarks of columns of both inputs. */
 private[physical] trait JoinExec extends EventTimeExec {
 
-  protected def bounds: JoinBounds
+  /** The specification of the join for its tasks. */
+  def spec: Product
 
-  /** The expression of each column of `bounds`. */
-  protected def times: IndexedSeq[Expression]
+  protected def joinTimes: JoinTimes
+
+  final override def shortName: String = JoinDescription.Operator
+
+  final override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
+
+  final override protected def bases: Seq[BaseColumn] = joinTimes.bases
+
+  protected final def bounds: JoinBounds = joinTimes.bounds
 
   protected final def input: BySide[SparkPlan] = BySide(left, right)
 
   final override protected def watermarkCount: Int = bounds.columns.length
 
   final override protected def shownWatermarks(received: Array[Long]): Map[String, Long] = {
-    val shown = new ShownWatermarks(times, bounds)
+    val shown = new ShownWatermarks(joinTimes.expressions, bounds)
     shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
   }
 
@@ -43,7 +54,7 @@ private[physical] trait JoinExec extends EventTimeExec {
   /** Spark's report has numbers only. The display names are recorded for the messages about it. */
   final override def getProgress(): StateOperatorProgress = {
     DisplayNames.remember(getStateInfo) {
-      val columns = new ShownWatermarks(times, bounds).names
+      val columns = new ShownWatermarks(joinTimes.expressions, bounds).names
       DisplayNames(
         BySide.of(side => DisplayNames.input(bounds, side)(alias(side))),
         columns.map { case (shown, column) => shown -> bounds.columns(column).name }.toMap,
@@ -58,6 +69,20 @@ private[physical] trait JoinExec extends EventTimeExec {
 
   override protected def storedRows(side: Side): StructType =
     DataTypeUtils.fromAttributes(input(side).output)
+
+  /** Runs a task in each partition, once the shuffles of both inputs are written. */
+  protected final def joined(
+      task: StageInputWatermarks => Int => PartitionTask
+  ): RDD[InternalRow] = {
+    val distribution = requiredChildDistribution
+    val (l, r) = JoinInputs.shuffled(left, right, distribution)
+    val of = task(arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r))
+    val (partitions, emitted) = (getStateInfo.numPartitions, report.emitted)
+    perPartition(
+      JoinInputs.rows(l, distribution.head, partitions),
+      JoinInputs.rows(r, distribution.last, partitions)
+    )((partition, left, right) => of(partition).output(left, right, emitted))
+  }
 
   /** The partitioning of an output whose rows are in the partition of their key. */
   protected final def partitionedAs(joinType: JoinType): Partitioning =

@@ -64,7 +64,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
       val all = joins(join(left, right, Hour))
       assert(all.length == 2)
       for (j <- all; s = spec(j)) {
-        assert(s.times.leaving.exists && s.left.expiry.leaves.nonEmpty, s.words.lines)
+        assert(s.leaving.exists && s.left.expiry.leaves.nonEmpty, s.words.lines)
         assert(s.words.forEver.isEmpty)
         assert(s.right.expiry.leaves.nonEmpty != j.normalizes)
         assert(s.words.lines.exists(_.contains("it can no longer change")))
@@ -105,7 +105,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
   test("with one bound, only the rows of one input are evicted") {
     val j = only(join(declared().head, declared().head, "a.k = b.k AND b.t >= a.t"))
     val s = spec(j)
-    assert(s.left.expiry.leaves.isEmpty && s.right.expiry.leaves.nonEmpty && s.times.leaving.exists)
+    assert(s.left.expiry.leaves.isEmpty && s.right.expiry.leaves.nonEmpty && s.leaving.exists)
     assert(s.words.forEver == Seq("a row of a is stored until it is deleted: without limit"))
     assert(!s.words.lines.exists(_.startsWith("early results")), s.words.lines)
   }
@@ -138,7 +138,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
         )
       )
       assert(s.right.expiry.ttlTime.isEmpty && s.right.expiry.ttlOfWrite.nonEmpty)
-      assert(!s.times.leaving.exists)
+      assert(!s.leaving.exists)
       assert(s.words.lines.exists(_.contains("passes a.t + 1 day")), s.words.lines)
       assert(s.words.lines.exists(_.contains("1 day after its last write")))
     }
