@@ -21,32 +21,29 @@ private[rescale] final case class KeyReading(
     columns: Seq[Attribute],
     hashed: Boolean,
     placed: Boolean
-) {
+)
 
-  /** Evaluates the expressions in one task. */
-  def evaluated(from: Int, to: Int): KeyValues = new KeyValues(
-    hashed,
-    placed,
-    UnsafeProjection.create(
-      Seq(
-        KeyHash.of(expressions),
-        BucketPlacement.partitionOf(expressions, from),
-        BucketPlacement.partitionOf(expressions, to)
-      ),
-      columns
-    )
+/**
+ * The hash of the key of one row after another, and the old and the new partition of the key. It
+ * serves one task.
+ */
+private[rescale] final class KeyValues(reading: KeyReading, from: Int, to: Int) {
+  import reading.{columns, expressions, hashed}
+
+  private val values = UnsafeProjection.create(
+    Seq(
+      KeyHash.of(expressions),
+      BucketPlacement.partitionOf(expressions, from),
+      BucketPlacement.partitionOf(expressions, to)
+    ),
+    columns
   )
-}
-
-/** The hash of the key of one row after another, and the old and the new partition of the key. */
-private[rescale] final class KeyValues(
-    hashed: Boolean,
-    val placed: Boolean,
-    values: UnsafeProjection
-) {
   private var current: UnsafeRow = _
 
   def read(row: UnsafeRow): Unit = current = values(row)
+
+  /** Whether the row is in the partition of its key. */
+  def placed: Boolean = reading.placed
 
   /** Whether the row may be stored under a hash. */
   def isStoredUnder(hash: Long): Boolean = !hashed || current.getLong(0) == hash

@@ -36,147 +36,137 @@ private[rescale] final case class OperatorPlan(
   }
 }
 
-private[rescale] object OperatorPlan {
+/**
+ * Plans one operator: reads all its rows, and refuses it if not all of it can be moved.
+ *
+ * @param joins all operators of the checkpoint
+ * @param refusal creates a refusal of the checkpoint, by its sub-class
+ */
+private[rescale] final class OperatorPlanner(
+    session: SparkSession,
+    joins: Seq[StoredJoin],
+    join: StoredJoin,
+    partitions: Int,
+    refusal: Refusals
+) {
+
+  def plan(): OperatorPlan = {
+    val asked = RescaledOperator(
+      join.operator,
+      join.description.format.format,
+      join.routing,
+      join.partitions,
+      partitions,
+      join.rows,
+      Side.both.map(side => side -> keys(side)).toMap
+    )
+    val state = new RescaledState(session, join)
+    val first = state.survey(asked)
+    val operator =
+      asked.copy(keys = Side.both.map(s => s -> agreed(asked, s, first)).toMap)
+    // a reading that fits the rows of one partition by chance has counted them elsewhere
+    val surveys = if (Side.both.forall(decided(asked, _))) first else state.survey(operator)
+    val shares = surveys.flatMap(_.targets).groupMapReduce(_._1)(_._2)(_ + _)
+    val numbers = new MergedNumbers(join.description, join.routing, surveys, shares)
+    numbers.different.headOption.foreach(name => throw uneven(s"the number $name"))
+    val evicted = Side.both.map(side => side -> evictedOf(side, surveys)).toMap
+    OperatorPlan(
+      join,
+      operator,
+      state,
+      (0 until partitions).map { p =>
+        RescaledState.Contents(numbers.of(p), evicted, shares.get(p).fold(0L)(_.count))
+      },
+      hot(surveys),
+      shares.values.map(_.count).sum
+    )
+  }
+
+  /** Whether all readings that agree with the rows of a partition place each of them alike. */
+  private def decided(operator: RescaledOperator, side: Side): Boolean =
+    operator.keys(side).length < 2 || operator.keys(side).forall(_.hashed)
+
+  /** A reading of the keys that agrees with all rows. */
+  private def agreed(
+      operator: RescaledOperator,
+      side: Side,
+      surveys: Seq[Survey]
+  ): Seq[KeyReading] = {
+    val found = surveys.map(_.readings(side)).reduce(_ & _)
+    if (operator.keys(side).nonEmpty && found.isEmpty) throw unknownKey(side)
+    found.toSeq.sorted.headOption.map(operator.keys(side)).toSeq
+  }
+
+  private def evictedOf(side: Side, surveys: Seq[Survey]): Seq[Long] = {
+    val limits = join.description.times.limits(side).length
+    surveys.map(_.evicted(side).padTo(limits, Watermarks.Unknown)).distinct match {
+      case Seq(one) => one
+      case _        => throw uneven(s"the watermarks that evict ${side.name} rows")
+    }
+  }
+
+  /** A hot key without buffered rows is found again when it has rows. */
+  private def hot(surveys: Seq[Survey]): Option[HotKeys] = join.routing match {
+    case Routing.ByKeyAndTime(_, keys) if partitions > 1 =>
+      val found = surveys.flatMap(_.hotKeys).toMap
+      Some(keys.copy(keys = keys.keys.flatMap(found.get))).filter(_.size > 0)
+    case _ => None
+  }
+
+  /** The readings of the keys of a side; none if its time or the row itself decides. */
+  private def keys(side: Side): Seq[KeyReading] = join.routing match {
+    case Routing.Broadcast(_) if join.description.changelog.nonEmpty =>
+      throw refusal("NO_EQUALITY", "operator" -> join.operator.toString)
+    case Routing.Broadcast(_)                    => Seq(anywhere(side))
+    case Routing.ByKey if join.isOrder           => likeJoins(side) :+ anywhere(side)
+    case Routing.ByKey | _: Routing.ByKeyAndTime => byKey(side)
+    case _                                       => Nil
+  }
+
+  private def byKey(side: Side): Seq[KeyReading] =
+    if (join.description.keys.isEmpty) Seq(inOnePartition(side))
+    else {
+      val found = readings(join, side, side)
+      if (found.isEmpty) throw unknownKey(side)
+      found
+    }
 
   /**
-   * Reads all rows of an operator. Refuses it if not all of it can be moved.
-   *
-   * @param joins all operators of the checkpoint
+   * The keys of the joins, for an ordered output: its rows mostly stay in the partitions of a join
+   * below. Then the held rows of a key stay together with those that follow.
    */
-  def of(
-      session: SparkSession,
-      joins: Seq[StoredJoin],
-      join: StoredJoin,
-      partitions: Int,
-      refusal: Refusals
-  ): OperatorPlan = new Planner(session, joins, join, partitions, refusal).plan()
+  private def likeJoins(side: Side): Seq[KeyReading] = for {
+    other <- joins if !other.isOrder && other.description.keys.nonEmpty
+    of <- Side.both
+    reading <- readings(other, of, side)
+  } yield reading.copy(hashed = false)
 
-  private final class Planner(
-      session: SparkSession,
-      joins: Seq[StoredJoin],
-      join: StoredJoin,
-      partitions: Int,
-      refusal: Refusals
-  ) {
+  private def readings(of: StoredJoin, keysOf: Side, side: Side): Seq[KeyReading] =
+    new StoredKeys(session, of.description.zone.map(_.id))
+      .of(of.description.keys, keysOf, join.rows(side))
 
-    def plan(): OperatorPlan = {
-      val asked = RescaledOperator(
-        join.operator,
-        join.description.format.format,
-        join.routing,
-        join.partitions,
-        partitions,
-        join.rows,
-        Side.both.map(side => side -> keys(side)).toMap
-      )
-      val state = new RescaledState(session, join)
-      val first = state.survey(asked)
-      val operator =
-        asked.copy(keys = Side.both.map(s => s -> agreed(asked, s, first)).toMap)
-      // a reading that fits the rows of one partition by chance has counted them elsewhere
-      val surveys = if (Side.both.forall(decided(asked, _))) first else state.survey(operator)
-      val shares = surveys.flatMap(_.targets).groupMapReduce(_._1)(_._2)(_ + _)
-      val numbers = new MergedNumbers(join.description, join.routing, surveys, shares)
-      numbers.different.headOption.foreach(name => throw uneven(s"the number $name"))
-      val evicted = Side.both.map(side => side -> evictedOf(side, surveys)).toMap
-      OperatorPlan(
-        join,
-        operator,
-        state,
-        (0 until partitions).map { p =>
-          RescaledState.Contents(numbers.of(p), evicted, shares.get(p).fold(0L)(_.count))
-        },
-        hot(surveys),
-        shares.values.map(_.count).sum
-      )
-    }
-
-    /** Whether all readings that agree with the rows of a partition place each of them alike. */
-    private def decided(operator: RescaledOperator, side: Side): Boolean =
-      operator.keys(side).length < 2 || operator.keys(side).forall(_.hashed)
-
-    /** A reading of the keys that agrees with all rows. */
-    private def agreed(
-        operator: RescaledOperator,
-        side: Side,
-        surveys: Seq[Survey]
-    ): Seq[KeyReading] = {
-      val found = surveys.map(_.readings(side)).reduce(_ & _)
-      if (operator.keys(side).nonEmpty && found.isEmpty) throw unknownKey(side)
-      found.toSeq.sorted.headOption.map(operator.keys(side)).toSeq
-    }
-
-    private def evictedOf(side: Side, surveys: Seq[Survey]): Seq[Long] = {
-      val limits = join.description.times.limits(side).length
-      surveys.map(_.evicted(side).padTo(limits, Watermarks.Unknown)).distinct match {
-        case Seq(one) => one
-        case _        => throw uneven(s"the watermarks that evict ${side.name} rows")
-      }
-    }
-
-    /** A hot key without buffered rows is found again when it has rows. */
-    private def hot(surveys: Seq[Survey]): Option[HotKeys] = join.routing match {
-      case Routing.ByKeyAndTime(_, keys) if partitions > 1 =>
-        val found = surveys.flatMap(_.hotKeys).toMap
-        Some(keys.copy(keys = keys.keys.flatMap(found.get))).filter(_.size > 0)
-      case _ => None
-    }
-
-    /** The readings of the keys of a side; none if its time or the row itself decides. */
-    private def keys(side: Side): Seq[KeyReading] = join.routing match {
-      case Routing.Broadcast(_) if join.description.changelog.nonEmpty =>
-        throw refusal("NO_EQUALITY", "operator" -> join.operator.toString)
-      case Routing.Broadcast(_)                    => Seq(anywhere(side))
-      case Routing.ByKey if join.isOrder           => likeJoins(side) :+ anywhere(side)
-      case Routing.ByKey | _: Routing.ByKeyAndTime => byKey(side)
-      case _                                       => Nil
-    }
-
-    private def byKey(side: Side): Seq[KeyReading] =
-      if (join.description.keys.isEmpty) Seq(inOnePartition(side))
-      else {
-        val found = readings(join, side, side)
-        if (found.isEmpty) throw unknownKey(side)
-        found
-      }
-
-    /**
-     * The keys of the joins, for an ordered output: its rows mostly stay in the partitions of a join
-     * below. Then the held rows of a key stay together with those that follow.
-     */
-    private def likeJoins(side: Side): Seq[KeyReading] = for {
-      other <- joins if !other.isOrder && other.description.keys.nonEmpty
-      of <- Side.both
-      reading <- readings(other, of, side)
-    } yield reading.copy(hashed = false)
-
-    private def readings(of: StoredJoin, keysOf: Side, side: Side): Seq[KeyReading] =
-      new StoredKeys(session, of.description.zone.map(_.id))
-        .of(of.description.keys, keysOf, join.rows(side))
-
-    /** The rows may be in any partition: those with equal columns are in one. */
-    private def anywhere(side: Side): KeyReading = {
-      val columns = DataTypeUtils.toAttributes(join.rows(side))
-      val by = JoinDistribution.hashable(columns)
-      val expressions = if (by.isEmpty) Seq(Literal(0)) else by
-      KeyReading(expressions, columns, hashed = false, placed = false)
-    }
-
-    private def inOnePartition(side: Side): KeyReading = KeyReading(
-      Seq(Literal(0)),
-      DataTypeUtils.toAttributes(join.rows(side)),
-      hashed = false,
-      placed = true
-    )
-
-    private def unknownKey(side: Side) = refusal(
-      "UNKNOWN_KEY",
-      "operator" -> join.operator.toString,
-      "side" -> side.name,
-      "key" -> join.description.keys.mkString(", ")
-    )
-
-    private def uneven(what: String) =
-      refusal("UNEVEN", "operator" -> join.operator.toString, "what" -> what)
+  /** The rows may be in any partition: those with equal columns are in one. */
+  private def anywhere(side: Side): KeyReading = {
+    val columns = DataTypeUtils.toAttributes(join.rows(side))
+    val by = JoinDistribution.hashable(columns)
+    val expressions = if (by.isEmpty) Seq(Literal(0)) else by
+    KeyReading(expressions, columns, hashed = false, placed = false)
   }
+
+  private def inOnePartition(side: Side): KeyReading = KeyReading(
+    Seq(Literal(0)),
+    DataTypeUtils.toAttributes(join.rows(side)),
+    hashed = false,
+    placed = true
+  )
+
+  private def unknownKey(side: Side) = refusal(
+    "UNKNOWN_KEY",
+    "operator" -> join.operator.toString,
+    "side" -> side.name,
+    "key" -> join.description.keys.mkString(", ")
+  )
+
+  private def uneven(what: String) =
+    refusal("UNEVEN", "operator" -> join.operator.toString, "what" -> what)
 }

@@ -45,7 +45,7 @@ private[rescale] final class Rescale(
     val joins = stored.of(None)
     val plans = joins.map { join =>
       describe(s"read operator ${join.operator}")
-      OperatorPlan.of(session, joins, join, partitions, refusal)
+      new OperatorPlanner(session, joins, join, partitions, refusal).plan()
     }
     val ids = plans.flatMap { plan =>
       describe(s"rescale operator ${plan.join.operator}")

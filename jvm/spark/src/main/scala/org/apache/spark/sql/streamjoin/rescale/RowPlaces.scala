@@ -21,7 +21,7 @@ private[rescale] final class RowPlaces(operator: RescaledOperator, partition: In
   private val placement = Placement(routing, partition, from)
   private val keyed = BySide.of(operator.keys(_).nonEmpty)
   private val possible = mutable.Map.from(Side.both.map { side =>
-    side -> operator.keys(side).map(_.evaluated(from, to)).zipWithIndex
+    side -> operator.keys(side).map(new KeyValues(_, from, to)).zipWithIndex
   })
   private val moved = mutable.LinkedHashMap.empty[HotKey, HotKey]
   private var targets = targetsWith(Nil)
