@@ -1,15 +1,11 @@
 package org.apache.spark.sql.streamjoin.physical
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.BuiltinJoin
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
-import org.apache.spark.sql.streamjoin.physical.stateful.ExplainedLine
+import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, PassesRows}
 import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinExec
 
 /**
@@ -49,7 +45,7 @@ object ExplainBuiltinJoin extends ColumnarRule {
 /**
  * Wraps Spark's own join to show in `explain` why it was not replaced. Rows pass through unchanged.
  */
-case class BuiltinJoinExec(reason: Seq[String], child: SparkPlan) extends UnaryExecNode {
+case class BuiltinJoinExec(reason: Seq[String], child: SparkPlan) extends PassesRows {
 
   override def nodeName: String = "StreamJoin not used"
 
@@ -59,14 +55,6 @@ case class BuiltinJoinExec(reason: Seq[String], child: SparkPlan) extends UnaryE
     s"\n$formattedNodeName\n${reason.mkString("\n")}\n"
 
   override def innerChildren: Seq[QueryPlan[_]] = reason.tail.map(ExplainedLine(_))
-
-  override def output: Seq[Attribute] = child.output
-
-  override def outputPartitioning: Partitioning = child.outputPartitioning
-
-  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
-
-  override protected def doExecute(): RDD[InternalRow] = child.execute()
 
   override protected def withNewChildInternal(newChild: SparkPlan): BuiltinJoinExec =
     copy(child = newChild)

@@ -1,13 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, StreamJoinInput}
-import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, FusedWithChild}
+import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, FusedWithChild, PassesRows}
 
 /**
  * Physical operator at the input of a join that makes the columns nullable which may be NULL in any
@@ -15,6 +12,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, FusedWith
  */
 case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], child: SparkPlan)
     extends FusedWithChild
+    with PassesRows
     with FromSources {
 
   override def nodeName: String = "StreamJoinInput"
@@ -24,12 +22,6 @@ case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], 
   override def argString(maxFields: Int): String = ""
 
   override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
-
-  override def outputPartitioning: Partitioning = child.outputPartitioning
-
-  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
-
-  override protected def doExecute(): RDD[InternalRow] = child.execute()
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     consume(ctx, input)

@@ -1,31 +1,23 @@
 package org.apache.spark.sql.streamjoin.physical.ordered
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.catalyst.expressions.SortOrder
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.ClaimedOrder
+import org.apache.spark.sql.streamjoin.physical.stateful.PassesRows
 
 /**
  * Physical operator that declares the order of its rows in terms of the query's columns, as far as
  * the plan below preserves that order. Rows pass through unchanged.
  */
-case class InOrderExec(claimed: ClaimedOrder, child: SparkPlan) extends UnaryExecNode {
+case class InOrderExec(claimed: ClaimedOrder, child: SparkPlan) extends PassesRows {
 
   override def nodeName: String = "InOrder"
 
   override def simpleString(maxFields: Int): String =
     s"InOrder by ${claimed.words.take(outputOrdering.length).mkString(", ")}"
 
-  override def output: Seq[Attribute] = child.output
-
-  override def outputPartitioning: Partitioning = child.outputPartitioning
-
   /** The plan below lacks a key that it does not preserve, and all keys after it. */
   override def outputOrdering: Seq[SortOrder] = claimed.order.take(child.outputOrdering.length)
-
-  override protected def doExecute(): RDD[InternalRow] = child.execute()
 
   override protected def withNewChildInternal(newChild: SparkPlan): InOrderExec =
     copy(child = newChild)
