@@ -9,12 +9,10 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 /**
- * Cache of a process for one run of a query, across batches. All values can be created again.
+ * Cache of the driver for one run of a query, across batches. All values can be created again.
  *
- * {{{
- *   driver     Spark reports the end of a run --> its scope is removed
- *   executor   no such report: the most recently used scopes remain
- * }}}
+ * The scope is removed when Spark reports the end of the run. A use after that creates it again, so
+ * only the most recently used scopes remain.
  */
 private[streamjoin] final class RunScope private () {
 
