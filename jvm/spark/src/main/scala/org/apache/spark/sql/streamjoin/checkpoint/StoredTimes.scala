@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
 
 import io.streamjoin.bounds.JoinBounds
 
@@ -52,4 +53,8 @@ private[streamjoin] object StoredTimes {
    */
   def sql(e: Expression): String =
     e.transform { case a: Attribute => a.withQualifier(Nil) }.sql
+
+  /** SQL text of an equality, with the type of the key. */
+  def sql(k: EquiKey): String =
+    s"${sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${sql(k.right)}: ${k.left.dataType.sql}"
 }

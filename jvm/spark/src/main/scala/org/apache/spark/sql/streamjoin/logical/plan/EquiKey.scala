@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{CollationAwareXxHash64, Expression}
+import org.apache.spark.sql.catalyst.expressions.{CollationAwareXxHash64, Expression, IsNotNull}
 import org.apache.spark.sql.types._
 
 import io.streamjoin.model.{BySide, Side}
@@ -13,6 +13,13 @@ private[streamjoin] final case class EquiKey(
 ) {
 
   def of(side: Side): Expression = BySide(left, right)(side)
+}
+
+private[streamjoin] object EquiKey {
+
+  /** The conditions that a row of a side needs to match: no NULL in an equality. */
+  def notNull(keys: Seq[EquiKey], side: Side): Seq[Expression] =
+    keys.filterNot(_.nullSafe).map(_.of(side)).filter(_.nullable).map(IsNotNull(_))
 }
 
 /** Hash of the key by which rows are looked up. */

@@ -3,11 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.asof
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.physical.{
-  Distribution,
-  Partitioning,
-  UnknownPartitioning
-}
+import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.physical.eventtime.{ReportsDisorder, StreamJoinSpec}
@@ -51,13 +47,7 @@ class AsOfJoinExec(
     JoinDistribution
       .required(Routing.ByKey, AsOfSpec.of(spec, _), _ => Nil, getStateInfo.numPartitions)
 
-  override def outputPartitioning: Partitioning = spec.join.joinType match {
-    case _ if spec.join.equiKeys.isEmpty => UnknownPartitioning(getStateInfo.numPartitions)
-    // a late row is in the partition of its own key, and its key of the other input is NULL
-    case joinType if spec.join.output.late.nonEmpty && !joinType.leftOnly =>
-      UnknownPartitioning(getStateInfo.numPartitions)
-    case joinType => partitionedAs(joinType)
-  }
+  override def outputPartitioning: Partitioning = partitioned(spec.join.equiKeys.nonEmpty)
 
   // ---- tree ----
 

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, KeyHash}
 import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeReader
 
@@ -103,11 +103,7 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
     private val hash = UnsafeProjection.create(Seq(KeyHash.of(keysOfSide)), own)
 
     private val mayMatch = predicate(
-      all(
-        (if (side == build) Nil else spec.filters) ++ keysOfSide.zip(keys).collect {
-          case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k)
-        }
-      ),
+      all((if (side == build) Nil else spec.filters) ++ EquiKey.notNull(keys, side)),
       own
     )
 

@@ -30,10 +30,7 @@ private[changelog] object DescribedChangelog {
       format.number,
       spec.on.joinType,
       spec.routing,
-      spec.on.equiKeys.map { k =>
-        s"${StoredTimes.sql(k.left)} ${if (k.nullSafe) "<=>" else "="} " +
-          s"${StoredTimes.sql(k.right)}: ${k.left.dataType.sql}"
-      },
+      spec.on.equiKeys.map(StoredTimes.sql(_)),
       DescribedTimes(
         spec.times.bases.map(_.name),
         if (spec.leaving.exists) times.proved else Nil,

@@ -6,9 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   BaseOrdering,
   Coalesce,
-  Expression,
   GenericInternalRow,
-  IsNotNull,
   JoinedRow,
   Literal,
   Not,
@@ -20,6 +18,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   XXH64
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
 import org.apache.spark.sql.streamjoin.physical.consolidate.{CopiedColumns, RowKey}
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{DisplayNames, RowTimesReader}
@@ -145,9 +144,8 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       if (bySequence.isEmpty) 0 else bySequence.get.compare(a, b)
 
     private lazy val mayMatch = Predicate.create(
-      (own.gone.map(Not(_)).toSeq ++ own.only ++ spec.keys(side).zip(spec.on.equiKeys).collect {
-        case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k): Expression
-      }).reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
+      (own.gone.map(Not(_)).toSeq ++ own.only ++ EquiKey.notNull(spec.on.equiKeys, side))
+        .reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
       stored
     )
 

@@ -8,7 +8,6 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StateFormat,
   StoredTimes
 }
-import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
 
 import io.streamjoin.model.Side
 
@@ -21,7 +20,7 @@ private[physical] object DescribedJoin {
       format.number,
       spec.joinType,
       spec.routing,
-      spec.equiKeys.map(key),
+      spec.equiKeys.map(StoredTimes.sql(_)),
       DescribedTimes(
         spec.times.bases.map(_.name),
         times.proved,
@@ -37,8 +36,4 @@ private[physical] object DescribedJoin {
       DescribedKind.EventTime
     )
   }
-
-  private def key(k: EquiKey): String =
-    s"${StoredTimes.sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${StoredTimes.sql(k.right)}: " +
-      k.left.dataType.sql
 }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
+import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.util.CollectionAccumulator
 
@@ -13,6 +14,13 @@ private[physical] trait ReportsDisorder extends JoinExec {
   final override protected def joinTimes: JoinTimes = joinSpec.times
 
   final override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
+
+  /** @param byKey whether a row is in the partition of its key */
+  protected final def partitioned(byKey: Boolean): Partitioning =
+    // a late row is in the partition of its own key, and has NULL for the key of the other input
+    if (byKey && (joinSpec.output.late.isEmpty || joinSpec.joinType.leftOnly))
+      partitionedAs(joinSpec.joinType)
+    else UnknownPartitioning(getStateInfo.numPartitions)
 
   @transient private lazy val furthest: ExtremeNumbers =
     registered(new ExtremeNumbers(JoinExtremes.size(joinSpec)))

@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
-  UnknownPartitioning,
   UnspecifiedDistribution
 }
 import org.apache.spark.sql.execution.SparkPlan
@@ -72,14 +71,7 @@ class StreamJoinExec(
       )
   }
 
-  override def outputPartitioning: Partitioning = spec.joinType match {
-    case _ if spec.routing != Routing.ByKey =>
-      UnknownPartitioning(getStateInfo.numPartitions)
-    // a late row is in the partition of its own key, and has NULL for the key of the other input
-    case _ if spec.output.late.nonEmpty && !spec.joinType.leftOnly =>
-      UnknownPartitioning(getStateInfo.numPartitions)
-    case joinType => partitionedAs(joinType)
-  }
+  override def outputPartitioning: Partitioning = partitioned(spec.routing == Routing.ByKey)
 
   // ---- tree ----
 

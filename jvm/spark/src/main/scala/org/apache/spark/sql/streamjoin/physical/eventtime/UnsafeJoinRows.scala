@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, KeyHash}
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.RowTimes
@@ -68,10 +68,7 @@ private[physical] final class UnsafeJoinRows(
     }
 
     private val mayMatch: Option[BasePredicate] =
-      (only ++ keys.zip(spec.equiKeys).collect {
-        case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k)
-      })
-        .reduceOption(And(_, _))
+      (only ++ EquiKey.notNull(spec.equiKeys, side)).reduceOption(And(_, _))
         .map(Predicate.create(_, input))
 
     private val lateBelow: Array[Int] = input.indices
