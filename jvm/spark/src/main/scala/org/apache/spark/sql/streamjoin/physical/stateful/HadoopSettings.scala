@@ -7,7 +7,7 @@ import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.internal.{SQLConf, SessionState}
+import org.apache.spark.sql.internal.SessionState
 import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.util.SerializableConfiguration
 
@@ -20,19 +20,17 @@ import org.apache.spark.util.SerializableConfiguration
 private[physical] object HadoopSettings {
 
   def broadcast(session: SparkSession, run: UUID): Broadcast[SerializableConfiguration] = {
-    val handedOut = RunScope.of(run).kept(HadoopSettings)(new AtomicReference[HandedOut])
     val context = session.sparkContext
     val (hadoops, sessions) = (context.hadoopConfiguration, session.sessionState.conf)
-    val last = handedOut.get
-    if (last != null && last.isOf(hadoops, sessions)) last.broadcast
-    else {
-      val broadcast =
-        context.broadcast(
-          new SerializableConfiguration(SessionState.newHadoopConf(hadoops, sessions))
-        )
-      handedOut.set(HandedOut(settingsOf(hadoops), sessions.getAllConfs, broadcast))
-      broadcast
-    }
+    // to compare these is several times faster than to merge them
+    val settings = (settingsOf(hadoops), sessions.getAllConfs)
+    RunScope.of(run).kept(HadoopSettings)(new AtomicReference[HandedOut]).updateAndGet { last =>
+      if (last != null && last.settings == settings) last
+      else {
+        val merged = SessionState.newHadoopConf(hadoops, sessions)
+        HandedOut(settings, context.broadcast(new SerializableConfiguration(merged)))
+      }
+    }.broadcast
   }
 
   private def settingsOf(conf: Configuration): HashMap[String, String] = {
@@ -41,27 +39,9 @@ private[physical] object HadoopSettings {
     settings
   }
 
-  /** @param hadoops, sessions the settings from which the broadcast was built */
+  /** @param settings those from which the broadcast was built */
   private final case class HandedOut(
-      hadoops: HashMap[String, String],
-      sessions: Map[String, String],
+      settings: (HashMap[String, String], Map[String, String]),
       broadcast: Broadcast[SerializableConfiguration]
-  ) {
-
-    /**
-     * Whether the settings are unchanged. This comparison is several times faster than building the
-     * settings anew.
-     */
-    def isOf(conf: Configuration, session: SQLConf): Boolean = {
-      val now = conf.iterator
-      var same = session.getAllConfs == sessions
-      var count = 0
-      while (same && now.hasNext) {
-        val setting = now.next()
-        same = setting.getValue == hadoops.get(setting.getKey)
-        count += 1
-      }
-      same && count == hadoops.size
-    }
-  }
+  )
 }
