@@ -35,6 +35,7 @@ private[changelog] final class KeyedChanges[R](
 
   private var side: Side = _
   private var changes: ChangeBuffer[R] = _
+  private val taken = new ChangeBuffer[R]
 
   private val bySequence: Comparator[R] = (a, b) => rows(side).compareSequence(a, b)
   private val byRow: Comparator[R] = (a, b) => rows(side).compare(a, b)
@@ -48,9 +49,13 @@ private[changelog] final class KeyedChanges[R](
   ): Int = {
     this.side = into.side
     this.changes = changes
-    val found = stored.takeOf(side, key, changes(from))
-    val before = stored.taken
-    val matched = stored.takenMatched
+    taken.clear()
+    stored.take(side, key, changes(from), atMost = 1, taken) { (row, _) =>
+      rows(side).compareIdentity(row, changes(from)) == 0
+    }
+    val found = !taken.isEmpty
+    val before = if (found) taken(0) else null.asInstanceOf[R]
+    val matched = found && taken.isMarked(0)
     val was = found && !rows(side).isTombstone(before)
     val fresh =
       if (!found) from

@@ -8,29 +8,6 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
 
   private val limitsOf = BySide.of(side => new Array[Long](rows(side).limitCount))
 
-  /** The row that [[takeOf]] has removed, and whether a partner of it has expired. */
-  var taken: R = _
-  var takenMatched: Boolean = false
-
-  /** Removes the row with the unique key of this one, and returns whether there was one. */
-  def takeOf(side: Side, key: Long, like: R): Boolean = {
-    val id = rows(side).identity(like)
-    val stored = state.probe(side, key, id, id)
-    var found = false
-    while (!found && stored.hasNext) {
-      val one = stored.next()
-      val row = one.row
-      if (rows(side).compareIdentity(row, like) == 0) {
-        taken = rows(side).copy(row)
-        takenMatched = one.matched
-        stored.remove()
-        found = true
-      }
-    }
-    stored.close()
-    found
-  }
-
   /**
    * Removes up to this many rows.
    *
