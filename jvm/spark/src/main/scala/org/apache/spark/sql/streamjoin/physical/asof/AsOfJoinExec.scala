@@ -45,7 +45,7 @@ class AsOfJoinExec(
 
   override def requiredChildDistribution: Seq[Distribution] =
     JoinDistribution
-      .required(Routing.ByKey, AsOfSpec.of(spec, _), _ => Nil, getStateInfo.numPartitions)
+      .required(Routing.ByKey, spec.join.keys, _ => Nil, getStateInfo.numPartitions)
 
   override def outputPartitioning: Partitioning = partitioned(spec.join.equiKeys.nonEmpty)
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.{
 }
 
 import io.streamjoin.join.asof.AsOfBounds
-import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.model.BySide
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -66,7 +66,4 @@ private[physical] object AsOfSpec {
       j.versions
     )
   }
-
-  def of(spec: AsOfSpec, side: Side): Seq[Expression] =
-    spec.join.equiKeys.map(_.of(side))
 }

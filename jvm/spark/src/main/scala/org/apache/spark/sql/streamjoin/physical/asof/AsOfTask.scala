@@ -51,7 +51,7 @@ private[asof] final class AsOfTask(
       spec.join.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec.join, columns.left, columns.right, answers = _ => true),
+      new JoinedRowOutput(spec.join, columns, answers = _ => true),
       state.rows,
       new Counters,
       disorder.seen,

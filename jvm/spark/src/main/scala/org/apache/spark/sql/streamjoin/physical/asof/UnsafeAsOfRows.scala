@@ -31,7 +31,7 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
     val others = own.map(_.newInstance())
     val toOther = AttributeMap(own.zip(others))
     predicate(
-      all(AsOfSpec.of(spec, build).map { k =>
+      all(spec.join.keys(build).map { k =>
         EqualNullSafe(k, k.transform { case a: Attribute => toOther.getOrElse(a, a) })
       }),
       own ++ others
@@ -97,10 +97,9 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
 
   private final class OneSide(side: Side) {
     private val own = columns(side)
-    private val keysOfSide = AsOfSpec.of(spec, side)
     private val ordinal = own.indexWhere(_.exprId == spec.times(side).exprId)
     private val read = TimeReader.of(spec.times(side).dataType)
-    private val hash = UnsafeProjection.create(Seq(KeyHash.of(keysOfSide)), own)
+    private val hash = UnsafeProjection.create(Seq(KeyHash.of(spec.join.keys(side))), own)
 
     private val mayMatch = predicate(
       all((if (side == build) Nil else spec.filters) ++ EquiKey.notNull(keys, side)),

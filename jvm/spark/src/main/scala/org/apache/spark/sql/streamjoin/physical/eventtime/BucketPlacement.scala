@@ -96,7 +96,7 @@ private final class BucketRows(
 
   /** Computes the hash of the row's key and the partition of the key. None without an equality. */
   private val byKey: Option[UnsafeProjection] = Option.when(spec.equiKeys.nonEmpty) {
-    val keys = spec.equiKeys.map(_.of(side))
+    val keys = spec.keys(side)
     UnsafeProjection.create(
       Seq(KeyHash.of(keys), BucketPlacement.partitionOf(keys, partitions)),
       columns

@@ -38,7 +38,7 @@ private[eventtime] object JoinShape {
       spec: StreamJoinSpec,
       inputs: BySide[Seq[Attribute]]
   ): Side => Watched[UnsafeRow] = {
-    lazy val rows = new UnsafeJoinRows(spec, inputs.left, inputs.right)
+    lazy val rows = new UnsafeJoinRows(spec, inputs)
     side =>
       new EarliestTimes(spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
         rows.readTimes(side, row, times)

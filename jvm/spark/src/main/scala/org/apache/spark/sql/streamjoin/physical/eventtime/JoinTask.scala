@@ -48,7 +48,7 @@ private[physical] final class JoinTask(
   private final class OfPartition(partitionId: Int) extends RowTask {
     import spec.times.watermarks
 
-    private val rows = new UnsafeJoinRows(spec, inputs.left, inputs.right)
+    private val rows = new UnsafeJoinRows(spec, inputs)
     private val state =
       partitions.open(partitionId, JoinShape.of(spec, inputs, rows, report.held.nonEmpty))
     private val base =
@@ -61,7 +61,7 @@ private[physical] final class JoinTask(
       spec.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec, inputs.left, inputs.right, countsIn),
+      new JoinedRowOutput(spec, inputs, countsIn),
       state.rows,
       JoinStats(counters, spec.times.lags, keys.map(_.load)),
       Placement(spec.routing, partitionId, partitions.info.numPartitions)

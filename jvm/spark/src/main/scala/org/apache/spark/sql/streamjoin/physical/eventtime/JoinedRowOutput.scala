@@ -10,23 +10,25 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 
 import io.streamjoin.join.eventtime.JoinOutput
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * Builds the output rows of a join with the required columns. Each row reuses the memory of the one
  * before. Serves one task.
  *
+ * @param inputs the columns of both inputs
  * @param answers whether the task emits late rows of a side
  */
 private[physical] final class JoinedRowOutput(
     spec: StreamJoinSpec,
-    left: Seq[Attribute],
-    right: Seq[Attribute],
+    inputs: BySide[Seq[Attribute]],
     answers: Side => Boolean
 ) extends JoinOutput[UnsafeRow, InternalRow] {
 
+  import inputs.{left, right}
+
   private val leftOnly = spec.joinType.leftOnly
-  private val lateRows = spec.output.late.map(new LateRowOutput(_, spec, left, right))
+  private val lateRows = spec.output.late.map(new LateRowOutput(_, spec, inputs))
 
   /** Generated on first use, since many a batch emits no row. */
   private lazy val project = {

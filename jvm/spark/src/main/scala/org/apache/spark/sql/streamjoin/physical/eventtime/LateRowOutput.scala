@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * Builds the output rows of late rows: the columns of their own input, NULL for those of the other,
@@ -18,13 +18,12 @@ import io.streamjoin.model.Side
 private[physical] final class LateRowOutput(
     late: LateSpec,
     spec: StreamJoinSpec,
-    left: Seq[Attribute],
-    right: Seq[Attribute]
+    inputs: BySide[Seq[Attribute]]
 ) {
 
   private val names =
     new ShownWatermarks(spec.times.expressions, spec.bounds).names.map(_.swap).toMap
-  private val sides = Side.both.map(s => s -> new OneSide(s)).toMap
+  private val sides = BySide.of(new OneSide(_))
   private val withReason = new JoinedRow
 
   /** Reasons by column and watermark. All late rows of a column share one in a batch. */
@@ -47,7 +46,7 @@ private[physical] final class LateRowOutput(
   private def text(s: String): UTF8String = UTF8String.fromString(s)
 
   private final class OneSide(side: Side) {
-    private val own = if (side == Side.Left) left else right
+    private val own = inputs(side)
 
     val explained: UnsafeProjection =
       UnsafeProjection.create(columns(reason = late.rows.column), own :+ late.rows.column)

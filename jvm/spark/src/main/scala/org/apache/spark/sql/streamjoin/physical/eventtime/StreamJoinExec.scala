@@ -65,7 +65,7 @@ class StreamJoinExec(
     case _: Routing.ByBuckets => Seq.fill(2)(UnspecifiedDistribution)
     case routing => JoinDistribution.required(
         routing,
-        side => spec.equiKeys.map(_.of(side)),
+        spec.keys,
         input.map(_.output),
         getStateInfo.numPartitions
       )

@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Late
 import org.apache.spark.sql.streamjoin.physical.stateful.JoinTimes
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{BySide, JoinType}
+import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.placement.{HotKeys, ReachBuckets, Routing}
 
 /**
@@ -49,6 +49,8 @@ private[streamjoin] final case class StreamJoinSpec(
 ) {
 
   def bounds: JoinBounds = times.bounds
+
+  def keys(side: Side): Seq[Expression] = equiKeys.map(_.of(side))
 
   /** The hot keys, whose rows are spread. None: all rows of a key are in one partition. */
   def hotKeys: Option[HotKeys] = Some(routing).collect { case Routing.ByKeyAndTime(_, hot) => hot }

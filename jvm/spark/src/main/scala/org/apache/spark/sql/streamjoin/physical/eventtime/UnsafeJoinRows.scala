@@ -6,8 +6,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.JoinRows
-import io.streamjoin.model.Side.{Left, Right}
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.{MaybePartition, Routing}
 
 /**
@@ -16,19 +15,14 @@ import io.streamjoin.placement.{MaybePartition, Routing}
  */
 private[physical] final class UnsafeJoinRows(
     spec: StreamJoinSpec,
-    leftOutput: Seq[Attribute],
-    rightOutput: Seq[Attribute]
+    inputs: BySide[Seq[Attribute]]
 ) extends JoinRows[UnsafeRow] {
 
-  private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.filters.left)
-  private val right =
-    new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.filters.right)
+  private val of = BySide.of(new OneSide(_))
   private lazy val ofAny = pairs(spec.residual.ofAny)
   private lazy val ofOrdinary = pairs(spec.residual.ofOrdinary)
   private val pair = new JoinedRow
   private val oneHashIsOneKey = KeyHash.isExact(spec.equiKeys)
-
-  private def of(side: Side): OneSide = if (side == Left) left else right
 
   override def readTimes(side: Side, row: UnsafeRow, into: RowTimes): Unit =
     of(side).readTimes(row, into)
@@ -52,15 +46,11 @@ private[physical] final class UnsafeJoinRows(
   /** None if the key and the times leave no residual condition. */
   private def pairs(residual: Expression): Option[BasePredicate] =
     Option.when(residual != Literal.TrueLiteral)(
-      Predicate.create(residual, leftOutput ++ rightOutput)
+      Predicate.create(residual, inputs.left ++ inputs.right)
     )
 
-  private final class OneSide(
-      side: Side,
-      input: Seq[Attribute],
-      keys: Seq[Expression],
-      only: Seq[Expression]
-  ) {
+  private final class OneSide(side: Side) {
+    private val (input, keys) = (inputs(side), spec.keys(side))
 
     private val times = {
       val columns = spec.bounds.indices(side).toArray
@@ -68,7 +58,7 @@ private[physical] final class UnsafeJoinRows(
     }
 
     private val mayMatch: Option[BasePredicate] =
-      (only ++ EquiKey.notNull(spec.equiKeys, side)).reduceOption(And(_, _))
+      (spec.filters(side) ++ EquiKey.notNull(spec.equiKeys, side)).reduceOption(And(_, _))
         .map(Predicate.create(_, input))
 
     private val lateBelow: Array[Int] = input.indices
