@@ -44,7 +44,6 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinOutput,
   LateSpec,
   StreamJoinExec,
-  StreamJoinInputExec,
   StreamJoinSpec
 }
 import org.apache.spark.sql.streamjoin.physical.ordered.{InOrderExec, OrderSpec, StreamOrderExec}
@@ -52,7 +51,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
   CappedWatermarkExec,
   EventTimeMarksExec,
-  ImposeOrderExec
+  ImposeOrderExec,
+  StreamJoinInputExec
 }
 
 /** Planner strategy for this project's logical nodes. */

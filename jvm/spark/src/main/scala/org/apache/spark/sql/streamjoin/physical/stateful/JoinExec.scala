@@ -65,7 +65,10 @@ private[physical] trait JoinExec extends EventTimeExec {
   }
 
   final override protected def sources: Seq[(String, Seq[InputSource])] =
-    Side.both.map(side => side.name -> FromSources.of(input(side)))
+    Side.both.map { side =>
+      val known = input(side).collectFirst { case i: StreamJoinInputExec => i.sources }
+      side.name -> known.getOrElse(Nil)
+    }
 
   override protected def storedRows(side: Side): StructType =
     DataTypeUtils.fromAttributes(input(side).output)

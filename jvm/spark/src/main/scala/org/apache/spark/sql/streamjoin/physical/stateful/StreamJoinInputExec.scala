@@ -1,19 +1,19 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, StreamJoinInput}
-import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, FusedWithChild, PassesRows}
 
 /**
  * Physical operator at the input of a join that makes the columns nullable which may be NULL in any
  * batch. It passes rows through unchanged.
+ *
+ * @param sources the sources of its rows, known also in a batch without rows
  */
 case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], child: SparkPlan)
     extends FusedWithChild
-    with PassesRows
-    with FromSources {
+    with PassesRows {
 
   override def nodeName: String = "StreamJoinInput"
 

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.sql.catalyst.expressions.{Add, Alias, IsNull, Literal, Multiply}
 import org.apache.spark.sql.catalyst.plans.logical.Range
