@@ -28,19 +28,15 @@ final class ChangeBuffer[R] {
     count += 1
   }
 
-  def swap(i: Int, j: Int): Unit = {
-    val one = changes(i)
-    changes(i) = changes(j)
-    changes(j) = one
-  }
-
   /** Moves some rows to the front of a part, in no order, and returns where they end. */
   def partition(from: Int, until: Int)(first: Int => Boolean): Int = {
     var end = from
     var i = from
     while (i < until) {
       if (first(i)) {
-        swap(i, end)
+        val one = changes(i)
+        changes(i) = changes(end)
+        changes(end) = one
         end += 1
       }
       i += 1

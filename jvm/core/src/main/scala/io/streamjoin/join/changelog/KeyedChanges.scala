@@ -63,12 +63,11 @@ private[changelog] final class KeyedChanges[R](
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
     val open = !found || !was && matched
     val expired = open && retractExpired(fresh, until, into)
-    val last = ofLast(fresh, until)
-    if (last >= 0) upsert(key, changes(last), was, before, matched, into)
-    else if (last == Deleted || !stays(fresh, until, was, before)) {
-      storeTombstone(key, found, before, open && !expired && last == Void, fresh, until)
+    if (stays(fresh, until, was, before)) upsert(key, stayed, was, before, matched, into)
+    else {
+      storeTombstone(key, found, before, open && !expired && endsVoid, fresh, until)
       if (was) into.removed.add(before, matched)
-    } else upsert(key, stayed, was, before, matched, into)
+    }
     fresh - from + (if (was) 0 else if (expired) 1 else unknown(fresh, until))
   }
 
@@ -161,25 +160,9 @@ private[changelog] final class KeyedChanges[R](
   // ---- the stored row after the changes ----
 
   /**
-   * The position of the row after the changes of the largest sequence, for any changes before
-   * them, or [[Deleted]], or [[Void]]. It needs one walk, for any number of changes.
+   * The position of the row after the changes of one sequence, for any changes before them, or
+   * [[Deleted]], or [[Void]]. Of several rows the largest is left.
    */
-  private def ofLast(from: Int, until: Int): Int = {
-    var end = from
-    var i = from
-    while (i < until) {
-      val order = if (end == from) 0 else rows(side).compareSequence(changes(i), changes(from))
-      if (order > 0) end = from
-      if (order >= 0) {
-        changes.swap(i, end)
-        end += 1
-      }
-      i += 1
-    }
-    ofStep(from, end)
-  }
-
-  /** The same for changes of one sequence. Of several rows the largest is left. */
   private def ofStep(from: Int, until: Int): Int = {
     val firstDelete = changes.partition(from, until)(changes.isMarked)
     changes.sort(from, firstDelete, byRow)
@@ -198,19 +181,22 @@ private[changelog] final class KeyedChanges[R](
   }
 
   private var stayed: R = _
+  private var endsVoid = true
 
   /**
-   * Computes the row if the changes of the largest sequence have cancelled: then it depends on
-   * all of them. Returns whether there is one, in [[stayed]].
+   * Whether there is a row after the changes, in [[stayed]], and whether those of the largest
+   * sequence are void, in [[endsVoid]].
    */
   private def stays(from: Int, until: Int, was: Boolean, before: R): Boolean = {
     changes.sort(from, until, bySequence)
     var there = was
     stayed = before
+    endsVoid = true
     var start = from
     while (start < until) {
       val end = endOfStep(start, until)
       val left = ofStep(start, end)
+      endsVoid = left == Void
       if (left >= 0) {
         stayed = changes(left)
         there = true
