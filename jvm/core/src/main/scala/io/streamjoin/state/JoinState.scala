@@ -75,17 +75,6 @@ trait Probed[R] extends Iterator[BufferedRow[R]] {
   def close(): Unit
 }
 
-object Probed {
-
-  def nothing[R]: Probed[R] = new Probed[R] {
-    override def hasNext: Boolean = false
-    override def next(): BufferedRow[R] = throw new NoSuchElementException("no rows in this probe")
-    override def setMatched(): Unit = throw new IllegalStateException("no row has been returned")
-    override def remove(): Unit = throw new IllegalStateException("no row has been returned")
-    override def close(): Unit = ()
-  }
-}
-
 /**
  * A buffered row, as a probe or an eviction returns it. One object may be reused for one row
  * after another: its values are valid until the next row is requested.

@@ -26,11 +26,4 @@ private[streamjoin] object CheckpointFiles {
       version: Int = 2
   ): Option[OperatorStateMetadata] =
     OperatorStateMetadataReader.createReader(operator, hadoopConf, version, batch).read()
-
-  def schemas(
-      store: StateStoreProviderId,
-      files: List[Path],
-      hadoopConf: Configuration
-  ): StateSchemaCompatibilityChecker =
-    new StateSchemaCompatibilityChecker(store, hadoopConf, files, newSchemaFilePath = None)
 }

@@ -28,17 +28,4 @@ private[streamjoin] object CheckpointFiles {
     OperatorStateMetadataReader
       .createReader(operator, hadoopConf, version, batch, createMetadataDir = false)
       .read()
-
-  def schemas(
-      store: StateStoreProviderId,
-      files: List[Path],
-      hadoopConf: Configuration
-  ): StateSchemaCompatibilityChecker =
-    new StateSchemaCompatibilityChecker(
-      store,
-      hadoopConf,
-      files,
-      newSchemaFilePath = None,
-      createSchemaDir = false
-    )
 }

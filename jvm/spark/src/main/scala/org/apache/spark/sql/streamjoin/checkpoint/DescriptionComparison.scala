@@ -9,8 +9,6 @@ import org.json4s._
  * Compares the stored description of an operator with that of the query, and refuses a checkpoint
  * that does not fit. The refusal names columns and intervals as the query does.
  *
- * If one description lacks a part, because an earlier version wrote it, the default applies.
- *
  * @param old stored description, in JSON
  * @param now description of the query, in JSON
  */
@@ -29,7 +27,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
   }
 
   def require(name: String): Unit = {
-    val (before, after) = (part(found, name), part(expected, name))
+    val (before, after) = (found.get(name), expected.get(name))
     if (before != after) {
       name match {
         case "bounds" if otherZone                              => throw zoneOfBounds
@@ -46,9 +44,6 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
       }
     }
   }
-
-  private def part(of: Map[String, JValue], name: String): Option[JValue] =
-    of.get(name).orElse(Defaults.get(name))
 
   private def refusal(
       reason: String,
@@ -131,9 +126,6 @@ private object DescriptionComparison {
     s" (if it was written in another time zone of the session, set $Zone to that zone)"
 
   private def setting(zone: String): String = s"$Zone = $zone"
-
-  /** Default of each part that a released checkpoint may lack. */
-  private val Defaults: Map[String, JValue] = Map.empty
 
   /**
    * Parts that are not compared, or that have their own check: format and version, zone, sources.

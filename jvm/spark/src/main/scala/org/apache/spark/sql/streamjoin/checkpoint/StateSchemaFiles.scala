@@ -2,6 +2,8 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import java.util.UUID
 
+import scala.util.Using
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -9,15 +11,13 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOperatorMetadataFailure
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.streamjoin.spark.{
-  CheckpointFiles,
+  CheckpointFileManager,
   OperatorStateMetadata,
   OperatorStateMetadataReader,
   OperatorStateMetadataV2,
   StateSchemaCompatibilityChecker,
   StateSchemaValidationResult,
   StateStoreColFamilySchema,
-  StateStoreId,
-  StateStoreProviderId,
   StatefulOperatorStateInfo
 }
 
@@ -93,11 +93,8 @@ private[streamjoin] object StateSchemaFiles {
       old: List[Path],
       hadoopConf: Configuration
   ): Unit = if (old.nonEmpty) {
-    val store = StateStoreId(info.checkpointLocation, info.operatorId, 0)
-    val found = CheckpointFiles
-      .schemas(StateStoreProviderId(store, info.queryRunId), old, hadoopConf)
-      .readSchemaFiles()
-    for (now <- schemas; before <- found.get(now.colFamilyName).flatMap(_.lastOption)) {
+    val found = read(old.last, hadoopConf)
+    for (now <- schemas; before <- found.find(_.colFamilyName == now.colFamilyName)) {
       if (!DataTypeUtils.sameType(before.valueSchema, now.valueSchema)) {
         throw StateErrors.incompatibleCheckpoint(
           info.checkpointLocation,
@@ -108,6 +105,12 @@ private[streamjoin] object StateSchemaFiles {
       }
     }
   }
+
+  /** The schemas in a file. */
+  def read(file: Path, hadoopConf: Configuration): List[StateStoreColFamilySchema] =
+    Using.resource(CheckpointFileManager.create(file.getParent, hadoopConf).open(file))(
+      StateSchemaCompatibilityChecker.readSchemaFile
+    )
 
   /** Folder of an operator's schemas, as in Spark. */
   def folder(operator: Path): Path = new Path(new Path(operator, "_stateSchema"), "default")

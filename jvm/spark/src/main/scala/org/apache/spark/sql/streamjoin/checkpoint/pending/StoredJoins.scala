@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
-import scala.util.Using
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -24,7 +23,6 @@ import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFiles,
   OperatorStateMetadata,
   OperatorStateMetadataV2,
-  StateSchemaCompatibilityChecker,
   StateStoreId,
   StoreReports,
   StreamingCheckpointConstants
@@ -262,9 +260,7 @@ private[streamjoin] final class StoredJoins(
 
   private def schemas(operator: Long, noted: List[String]): Map[Side, StructType] = {
     val folder = StateSchemaFiles.folder(new Path(state, operator.toString))
-    val families = Using.resource(manager.open(StateSchemaFiles.here(folder, noted.last))) { in =>
-      StateSchemaCompatibilityChecker.readSchemaFile(in)
-    }
+    val families = StateSchemaFiles.read(StateSchemaFiles.here(folder, noted.last), hadoopConf)
     Side.both.map { side =>
       val family = families.find(_.colFamilyName == StateFormat.rowsFamily(side)).get
       side -> family.valueSchema("row").dataType.asInstanceOf[StructType]

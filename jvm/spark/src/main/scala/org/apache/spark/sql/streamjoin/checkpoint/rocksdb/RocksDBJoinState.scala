@@ -52,12 +52,11 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       key: Long,
       from: Long,
       to: Long
-  ): Probed[UnsafeRow] =
-    if (from > to) Probed.nothing
-    else {
-      val fresh = batch.probe(side, key, from, to)
-      stored(side).scan(key, from, to).fold(fresh)(new Cursor(stored(side), _, fresh))
-    }
+  ): Probed[UnsafeRow] = {
+    val fresh = batch.probe(side, key, from, to)
+    val found = if (from > to) None else stored(side).scan(key, from, to)
+    found.fold(fresh)(new Cursor(stored(side), _, fresh))
+  }
 
   override def append(
       side: Side,

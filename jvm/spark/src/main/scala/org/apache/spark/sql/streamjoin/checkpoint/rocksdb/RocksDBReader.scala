@@ -1,8 +1,8 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
-import scala.collection.mutable
-
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.serializer.JavaSerializer
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.{
   LongRow,
   StoredNumbers,
@@ -11,17 +11,19 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredVersion
 }
 import org.apache.spark.sql.streamjoin.spark.StateStore
+import org.apache.spark.util.collection.ExternalAppendOnlyMap
+import org.apache.spark.{SparkEnv, TaskContext}
 
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
- * Reads a version of the state through a separate local copy of the database. It commits nothing
- * and deletes the copy at the end.
+ * Reads a version of the state through a separate local copy of the database, in a task. It commits
+ * nothing and deletes the copy at the end.
  */
 private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: Configuration) {
+  import RocksDBReader._
 
   private val provider = SeparateDatabase.open(version.store, version.conf, hadoopConf)
-  private val opened = mutable.Buffer.empty[FurtherLimits]
 
   def read(): StoredRows = {
     val store = open()
@@ -43,7 +45,6 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
   private def close(store: StateStore): Unit = {
     store.abort()
     provider.close()
-    opened.foreach(_.close())
   }
 
   private def numbers(store: StateStore): Map[String, Long] =
@@ -90,55 +91,65 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
     }
 
   private def rows(store: StateStore, side: Side): Iterator[StoredRow] = {
-    val byLimit = rowsByLimit(store, side)
-    if (byLimit.hasNext) byLimit else rowsWithoutLimits(store, side)
-  }
-
-  private def rowsWithoutLimits(store: StateStore, side: Side): Iterator[StoredRow] =
-    store.iterator(RocksDBLayout.rows(side)).map { pair =>
-      val (key, value) = (pair.key, pair.value.copy())
-      StoredRow(
-        side,
-        key.getLong(0),
-        key.getLong(1),
-        Array.emptyLongArray,
-        value.getBoolean(0),
-        value.getStruct(1, version.rows(side).length)
-      )
+    def limits: Iterator[Limit] = store.iterator(RocksDBLayout.limits(side)).map { pair =>
+      val k = pair.key
+      Limit(k.getLong(0).toInt, k.getLong(1), RowKey(k.getLong(2), k.getLong(3), k.getLong(4)))
     }
-
-  /** Rows in the order of their first limit. Other limits are read beforehand. */
-  private def rowsByLimit(store: StateStore, side: Side): Iterator[StoredRow] = {
-    val fields = version.rows(side).length
     val key = new LongRow(3)
-    def limits(first: Boolean): Iterator[(Int, Long, (Long, Long, Long))] =
-      store.iterator(RocksDBLayout.limits(side)).map { pair =>
-        val k = pair.key
-        (k.getLong(0).toInt, k.getLong(1), (k.getLong(2), k.getLong(3), k.getLong(4)))
-      }.filter(_._1 == 0 == first)
-    val others = further(limits(first = false).map { case (number, limit, (_, _, sequence)) =>
-      (sequence, number, limit)
-    })
-    for {
-      (_, limit, (hash, time, sequence)) <- limits(first = true)
+    def row(of: RowKey, limits: Array[Long]): Option[StoredRow] =
       // the limit of a removed row may remain, see StateShape.renewed
-      value <- Option(store.get(key(hash, time, sequence), RocksDBLayout.rows(side))).map(_.copy())
-    } yield StoredRow(
-      side,
-      hash,
-      time,
-      others.fold(Array(limit))(limit +: _.of(sequence)),
-      value.getBoolean(0),
-      value.getStruct(1, fields)
-    )
+      Option(store.get(key(of.hash, of.time, of.sequence), RocksDBLayout.rows(side)))
+        .map(value => stored(side, of, limits, value))
+    limits.map(_.number).maxOption match {
+      case None =>
+        store.iterator(RocksDBLayout.rows(side)).map { pair =>
+          val k = pair.key
+          val of = RowKey(k.getLong(0), k.getLong(1), k.getLong(2))
+          stored(side, of, Array.emptyLongArray, pair.value)
+        }
+      // the most frequent case needs no map
+      case Some(0) => limits.flatMap(l => row(l.row, Array(l.limit)))
+      case _ =>
+        byRow(limits).flatMap { case (of, own) =>
+          row(of, own.sortBy(_.number).map(_.limit).toArray)
+        }
+    }
   }
 
-  /** The limits by row, if there are any. */
-  private def further(limits: Iterator[(Long, Int, Long)]): Option[FurtherLimits] =
-    Option.when(limits.hasNext) {
-      val made = new FurtherLimits(version.conf, hadoopConf)
-      opened += made
-      limits.foreach { case (sequence, number, limit) => made.put(sequence, number, limit) }
-      made
-    }
+  private def stored(
+      side: Side,
+      key: RowKey,
+      limits: Array[Long],
+      shared: UnsafeRow
+  ): StoredRow = {
+    val value = shared.copy()
+    val row = value.getStruct(1, version.rows(side).length)
+    StoredRow(side, key.hash, key.time, limits, value.getBoolean(0), row)
+  }
+
+  /**
+   * The limits of each row. The layout has them in the order of eviction. They may exceed the
+   * memory, so Spark's map spills them to the local disk.
+   */
+  private def byRow(limits: Iterator[Limit]): Iterator[(RowKey, List[Limit])] = {
+    val found = new ExternalAppendOnlyMap[RowKey, Limit, List[Limit]](
+      List(_),
+      (some, one) => one :: some,
+      _ ::: _,
+      // the serializer of the session may refuse classes that are not registered
+      new JavaSerializer(SparkEnv.get.conf)
+    )
+    // a task may stop before the last row
+    TaskContext.get().addTaskCompletionListener[Unit](_ => found.releaseMemory())
+    found.insertAll(limits.map(limit => limit.row -> limit))
+    found.iterator
+  }
+}
+
+private object RocksDBReader {
+
+  private final case class RowKey(hash: Long, time: Long, sequence: Long)
+
+  /** @param number the number of the limit of the row, from 0 */
+  private final case class Limit(number: Int, limit: Long, row: RowKey)
 }

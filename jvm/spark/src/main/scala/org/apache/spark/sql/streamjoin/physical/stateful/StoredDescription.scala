@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
-  OperatorStateMetadataReader,
+  CheckpointFiles,
   OperatorStateMetadataV2,
   StatefulOperatorStateInfo
 }
@@ -26,9 +26,7 @@ private[physical] object StoredDescription {
     val manager = CheckpointFileManager.create(folder, hadoopConf)
     if (!manager.exists(OperatorStateMetadataV2.metadataDirPath(folder))) None
     else {
-      OperatorStateMetadataReader
-        .createReader(folder, hadoopConf, 2, info.storeVersion)
-        .read()
+      CheckpointFiles.operatorMetadata(folder, hadoopConf, info.storeVersion)
         .collect { case m: OperatorStateMetadataV2 => m }
     }
   }

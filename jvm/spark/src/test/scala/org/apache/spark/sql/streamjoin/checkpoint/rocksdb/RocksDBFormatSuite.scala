@@ -16,12 +16,27 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredVersion
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
+import org.apache.spark.sql.streamjoin.spark.StoreReports
 import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.{SparkConf, SparkContext}
+import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.{Side, Watermarks}
 
-class RocksDBFormatSuite extends AnyFunSuite {
+class RocksDBFormatSuite extends AnyFunSuite with BeforeAndAfterAll {
+  import RocksDBFormatSuite._
+
+  /** It spills after a few rows, and a task that keeps memory fails. */
+  private lazy val context = new SparkContext(
+    new SparkConf().setMaster("local[1]").setAppName("rocksdb").set("spark.ui.enabled", "false")
+      .set("spark.shuffle.spill.numElementsForceSpillThreshold", "100")
+      .set("spark.unsafe.exceptionOnMemoryLeak", "true")
+  )
+
+  override protected def afterAll(): Unit =
+    try context.stop()
+    finally super.afterAll()
 
   private val schema = new StructType().add("n", LongType)
   private val shape = StateShape(_ => schema, _ => 1, _ => 4, (_, row, _) => Array(row.getLong(0)))
@@ -151,6 +166,31 @@ class RocksDBFormatSuite extends AnyFunSuite {
     }
   }
 
+  test("rows with several limits are read with their limits in order, also through the disk") {
+    in { folder =>
+      val id = StateStoreId(folder.toString, 0, 0)
+      val two = shape.copy(limits = _ => 2, limitsOf = (_, row, _) => limitsOf(row.getLong(0)))
+      val row = new LongRow(1)
+      withStore(id, 0) { store =>
+        val state = RocksDBFormat.open(store, two)
+        for (n <- 0L until 1000L)
+          state.rows.append(Side.Left, n % 7, n, limitsOf(n), row(n), matched = n % 2 == 0)
+        state.flush()
+        store.commit()
+      }
+      val session = new SQLConf
+      StoreReports.withoutSnapshots(session)
+      val settings = RocksDBFormat.settings(session)
+      val version = StoredVersion(id, 1, None, Side.both.map(_ -> schema).toMap, settings)
+      def readInTask(most: Int) =
+        context.parallelize(Seq(version), 1).flatMap(readSome(_, most)).collect().toSeq
+      assert(readInTask(Int.MaxValue).sortBy(_._1) ==
+        (0L until 1000L).map(n => (n, limitsOf(n).toSeq, n % 2 == 0)))
+      // the task fails if it keeps memory
+      assert(readInTask(10).length == 10)
+    }
+  }
+
   /** A shape whose limits are the number of the row plus `by`. */
   private def aged(by: Long): StateShape =
     shape.copy(limitsOf = (_, row, _) => Array(row.getLong(0) + by), renewed = _ => true)
@@ -194,5 +234,18 @@ class RocksDBFormatSuite extends AnyFunSuite {
     val folder = Files.createTempDirectory("rocksdb")
     try body(folder)
     finally Files.walk(folder).iterator.asScala.toSeq.reverse.foreach(Files.delete)
+  }
+}
+
+private object RocksDBFormatSuite {
+
+  /** Of equal sums, so that the first limits are in another order than the second. */
+  def limitsOf(n: Long): Array[Long] = Array(n, 2000 - n)
+
+  /** The first rows of a version: their numbers, limits, and whether they are matched. */
+  def readSome(version: StoredVersion, most: Int): Seq[(Long, Seq[Long], Boolean)] = {
+    val stored = RocksDBFormat.read(version, new Configuration, inUse = false)
+    try stored.rows.take(most).map(r => (r.row.getLong(0), r.limits.toSeq, r.matched)).toList
+    finally stored.close()
   }
 }
