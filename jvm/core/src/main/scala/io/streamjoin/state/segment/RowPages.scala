@@ -61,15 +61,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     if (areSpilled) spilled.setMatched(i, matched) else setFlag(i, Matched, matched)
 
   protected final def setDeletedFlag(i: Int, deleted: Boolean): Unit =
-    if (areSpilled) {
-      spilled.setDeleted(i, deleted)
-      if (!deleted || isLeastOfPage(i)) spilled.setStale(i >>> PageShift)
-    } else setFlag(i, Deleted, deleted)
-
-  private def isLeastOfPage(i: Int): Boolean = {
-    show(i)
-    (0 until numberCount).exists(k => limit(i, k) <= spilled.least(i >>> PageShift, k))
-  }
+    if (areSpilled) spilled.setDeleted(i, deleted) else setFlag(i, Deleted, deleted)
 
   override final def older(i: Int, kind: ChainKind): Int =
     (link(i) >>> kind.shift).toInt & ChainKind.Mask
@@ -146,21 +138,13 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   /** Spills the pages. */
   protected final def spillPages(): Unit = {
     val extents = pages.takeWhile(_ != null).map(disk.write)
-    val known = new SpilledPages(extents, PageRows, numberCount)
+    val known = new SpilledPages(extents, PageRows)
     for (i <- 0 until length) {
       if (isMatched(i)) known.setMatched(i, on = true)
-      if (isDeleted(i)) known.setDeleted(i, on = true) else recordLeast(known, i)
+      if (isDeleted(i)) known.setDeleted(i, on = true)
     }
     spilled = known
     pages = new Array[Array[Long]](pages.length)
-  }
-
-  private def recordLeast(known: SpilledPages, i: Int): Unit = {
-    var k = 0
-    while (k < numberCount) {
-      known.lower(i >>> PageShift, k, limit(i, k))
-      k += 1
-    }
   }
 
   /** Recalls the pages, with the flags that were changed since. */
@@ -185,44 +169,6 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   override final def extentOf(i: Int): Extent = spilled.extent(i >>> PageShift)
 
   override final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
-
-  /** The least number `k` of the live rows; `Long.MaxValue` if there are none. */
-  final def leastSpilled(k: Int): Long = {
-    var found = Long.MaxValue
-    for (p <- 0 until spilled.pageCount) found = math.min(found, leastOfPage(p, k))
-    found
-  }
-
-  private def leastOfPage(p: Int, k: Int): Long = {
-    if (spilled.isStale(p)) {
-      spilled.renew(p)
-      for (i <- p << PageShift until math.min(length, p + 1 << PageShift) if !isDeleted(i)) {
-        show(i)
-        recordLeast(spilled, i)
-      }
-    }
-    spilled.least(p, k)
-  }
-
-  /**
-   * The first live row from one on whose limit is below the watermark, or -1. It is readable
-   * afterwards.
-   */
-  final def nextSpilledBelow(from: Int, k: Int, watermark: Long): Int = {
-    var i = from
-    while (i < length) {
-      if ((i & PageRows - 1) == 0 && leastOfPage(i >>> PageShift, k) >= watermark)
-        i += PageRows
-      else {
-        if (!isDeleted(i)) {
-          show(i)
-          if (limit(i, k) < watermark) return i
-        }
-        i += 1
-      }
-    }
-    -1
-  }
 
   /** The bytes that a recall reads. */
   protected final def pagesSpilled: Long = spilled.pageCount.toLong * PageRows * width * 8L
@@ -251,6 +197,9 @@ private[segment] object RowPages {
   private val FewestRows = 16
   private val PageShift = 10
   private val PageRows = 1 << PageShift
+
+  /** Rows whose least limits are one number, and that are read from the disk at a time. */
+  val BlockRows = 64
 
   // where in a row
   private val Key = 0

@@ -56,7 +56,4 @@ private[segment] object RowWindow {
     /** Sets the numbers of the page of a row; null: none. */
     def showPage(i: Int, numbers: Array[Long]): Unit
   }
-
-  /** Rows that are read at a time: 3 KiB with one limit. */
-  private val PieceRows = 64
 }

@@ -107,22 +107,17 @@ private[segment] final class Segment(
   /** Whether some limit of every row is known to be below its watermark. */
   def allBelow(watermarks: Array[Long]): Boolean = limits.allBelow(watermarks)
 
-  /** Whether some limit of some row may be below its watermark. */
-  def mayBeBelow(watermarks: Array[Long]): Boolean = limits.mayBeBelow(watermarks)
+  /** Whether some limit of some row is below its watermark. */
+  def someBelow(watermarks: Array[Long]): Boolean = limits.someBelow(watermarks)
 
   /** The next live row whose limit is below the watermark, or -1. */
-  def nextBelow(k: Int, watermark: Long): Int =
-    if (areSpilled) limits.nextSpilledBelow(k, watermark)
-    else {
-      use()
-      limits.nextBelow(k, watermark)
-    }
+  def nextBelow(k: Int, watermark: Long): Int = {
+    if (!areSpilled) use()
+    limits.nextBelow(k, watermark)
+  }
 
-  /**
-   * The least limit `k` of the live rows, `Long.MaxValue` if there is none. It costs a sort if
-   * the row that had it was deleted and others were appended since the last sort.
-   */
-  def least(k: Int): Long = if (alive == 0) Long.MaxValue else limits.least(k)
+  /** The least limit `k` of the live rows, `Long.MaxValue` if there is none. */
+  def least(k: Int): Long = limits.least(k)
 
   /** The same of rows that have not been joined, or of all rows while they are spilled. */
   def leastUnmatched(k: Int): Long = if (areSpilled) least(k) else limits.leastUnmatched(k)
@@ -159,6 +154,7 @@ private[segment] final class Segment(
 
   def setDeleted(i: Int, deleted: Boolean): Unit = {
     setDeletedFlag(i, deleted)
+    if (deleted) limits.remove(i) else limits.setStale(i)
     alive += (if (deleted) -1 else 1)
   }
 
@@ -216,7 +212,7 @@ private[segment] final class Segment(
 
   /** Bytes in memory. */
   def allocated: Long =
-    OwnBytes + bytes.allocated + pagesAllocated + index.allocated + free.allocated
+    OwnBytes + bytes.allocated + pagesAllocated + index.allocated + free.allocated + limits.allocated
 
   /** Of these, what [[spillNumbers]] would free. */
   def numberBytes: Long = pagesAllocated + index.allocated
@@ -232,9 +228,9 @@ private[segment] final class Segment(
   }
 
   /** Removes the rows that were appended since the last version was sealed. */
-  def rollback(): Unit =
-    if (areSpilled) limits.rewind()
-    else {
+  def rollback(): Unit = {
+    limits.rewind()
+    if (!areSpilled) {
       while (count > sealedCount) {
         count -= 1
         undo(count)
@@ -247,11 +243,12 @@ private[segment] final class Segment(
         if (!bytes.contains(place(i))) setPlace(i, RowBytes.Nowhere)
       }
       free.rollback()
-      limits.undo()
     }
+  }
 
   private def undo(i: Int): Unit = {
     if (!isDeleted(i)) alive -= 1
+    limits.setStale(i)
     index.undo(i)
   }
 
@@ -294,7 +291,6 @@ private[segment] final class Segment(
   def spillNumbers(): Long = {
     requireSealed()
     val before = allocated
-    limits.dropQueues()
     free.beginLinked()
     index = NoIndex
     if (canBeSearched) index = new SearchIndex(DiskIndex.of(count, !isDeleted(_), key, time, disk))
@@ -312,7 +308,6 @@ private[segment] final class Segment(
   }
 
   private def recall(): Unit = {
-    limits.recall()
     recallPages()
     releaseIndex()
     free.foreachLinked { i =>
@@ -374,7 +369,7 @@ private[segment] final class Segment(
     count = alive
     sealedCount = alive
     free.clear()
-    limits.dropQueues()
+    limits.renumber()
     index = NoIndex
   }
 }

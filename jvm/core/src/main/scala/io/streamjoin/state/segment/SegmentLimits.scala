@@ -1,105 +1,114 @@
 package io.streamjoin.state.segment
 
-import java.util.{Arrays, Comparator}
+import java.util.{Arrays, BitSet}
 
 /**
- * Limits of the rows of one segment: the least and the greatest of each, and the rows in order
- * of a limit.
+ * Limits of the rows of one segment: the least of each in every block of adjacent rows, and the
+ * least and the greatest of all. They stay in memory while the rows are on the disk.
  *
- * An eviction requires the rows whose limit is below a watermark. Rows in memory are taken from
- * a queue, which is sorted when it is first needed after an append. Rows on the disk are read
- * page by page, without the pages whose least limit is not below the watermark.
+ * An eviction visits the rows of the blocks whose least limit is below the watermark. The other
+ * blocks cost a comparison each.
  *
- * Example: the limits are 10:03, 10:14 and 10:07. At watermark 10:05 the queue is sorted, and
- * the eviction takes the first row. The least limit is now 10:07. At watermark 10:06 it takes
- * nothing, and compares one number.
+ * A block is stale when its least limit may belong to a row that is not live any more, or when a
+ * deleted row is live again. Its rows are read before its limits are needed next.
+ *
+ * Example, with blocks of two rows:
+ *
+ * {{{
+ *   rows                          10:03  10:14    10:07  10:09
+ *   least of each block           10:03           10:07
+ *   the watermark is 10:05        the first row is evicted, and its block is stale
+ *   the watermark is 10:06        10:14           10:07          no block is visited
+ * }}}
  *
  * @param watched how many numbers a row has behind its limits, of which only the least is
  *   required
  */
 private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watched: Int) {
+  import RowPages.BlockRows
+
   private val numberCount = limitCount + watched
 
-  private val leastLimit = Array.fill(numberCount)(Long.MaxValue)
-  private val leastRow = Array.fill(numberCount)(-1)
-  private val greatestLimit = Array.fill(limitCount)(Long.MinValue)
-  private val queues = new Array[LimitQueue](numberCount)
+  /** The least number `k` of the live rows of block `b`, at `b * numberCount + k`. */
+  private var leastOfBlocks = Array.emptyLongArray
+  private val leastOfAll = Array.fill(numberCount)(Long.MaxValue)
+  private val greatest = Array.fill(limitCount)(Long.MinValue)
+  private val stale = new BitSet
 
-  /** The row at which the scan of the disk continues. */
-  private var scanFrom = 0
+  /** The row at which the search of an eviction continues. */
+  private var searchFrom = 0
 
-  /** Takes in the limits of an appended row. */
-  def add(i: Int, of: Array[Long]): Unit = {
+  /** A row with these numbers was appended. */
+  def add(i: Int, numbers: Array[Long]): Unit = {
+    makeRoom(i / BlockRows)
     var k = 0
     while (k < numberCount) {
-      if (of(k) < leastLimit(k)) {
-        leastLimit(k) = of(k)
-        leastRow(k) = i
-      }
-      if (k < limitCount) greatestLimit(k) = math.max(greatestLimit(k), of(k))
-      queues(k) = null
+      lower(i / BlockRows, k, numbers(k))
+      leastOfAll(k) = math.min(leastOfAll(k), numbers(k))
+      if (k < limitCount) greatest(k) = math.max(greatest(k), numbers(k))
       k += 1
     }
+  }
+
+  /** A row was deleted. */
+  def remove(i: Int): Unit = if (!stale.get(i / BlockRows) && isLeastOfBlock(i)) setStale(i)
+
+  /** The block of the row has other live rows than before. */
+  def setStale(i: Int): Unit = stale.set(i / BlockRows)
+
+  private def isLeastOfBlock(i: Int): Boolean = {
+    rows.show(i)
+    var k = 0
+    while (k < numberCount) {
+      if (rows.limit(i, k) <= leastOfBlocks(place(i / BlockRows, k))) return true
+      k += 1
+    }
+    false
   }
 
   /** Whether some limit of every row is known to be below its watermark. */
-  def allBelow(watermarks: Array[Long]): Boolean = {
+  def allBelow(watermarks: Array[Long]): Boolean = isBelow(greatest, watermarks)
+
+  /** Whether some limit of some row is below its watermark. */
+  def someBelow(watermarks: Array[Long]): Boolean = {
+    renew()
+    isBelow(leastOfAll, watermarks)
+  }
+
+  private def isBelow(limits: Array[Long], watermarks: Array[Long]): Boolean = {
     var k = 0
     while (k < limitCount) {
-      if (greatestLimit(k) < watermarks(k)) return true
+      if (limits(k) < watermarks(k)) return true
       k += 1
     }
     false
   }
 
-  /** Whether some limit of some row may be below its watermark. */
-  def mayBeBelow(watermarks: Array[Long]): Boolean = {
-    var k = 0
-    while (k < limitCount) {
-      if ((if (rows.areSpilled) rows.leastSpilled(k) else leastLimit(k)) < watermarks(k))
-        return true
-      k += 1
-    }
-    false
-  }
-
-  /**
-   * The next live row whose limit is below the watermark, or -1. The cost is that of the rows below
-   * the watermark, and of one sort after rows have been appended.
-   */
+  /** The next live row whose limit is below the watermark, or -1. It can be read afterwards. */
   def nextBelow(k: Int, watermark: Long): Int = {
-    val queue = queueOf(k)
-    while (queue.nonEmpty && rows.limit(queue.head, k) < watermark) {
-      val i = queue.head
-      queue.drop()
-      if (!rows.isDeleted(i)) return i
+    var i = searchFrom
+    while (i < rows.length) {
+      if (i % BlockRows == 0 && leastOfBlocks(place(i / BlockRows, k)) >= watermark) i += BlockRows
+      else {
+        if (isLive(i) && rows.limit(i, k) < watermark) {
+          searchFrom = i + 1
+          return i
+        }
+        i += 1
+      }
     }
-    leastLimit(k) = if (queue.nonEmpty) rows.limit(queue.head, k) else Long.MaxValue
+    searchFrom = 0
     -1
   }
 
-  /** The same for rows on the disk: it reads the pages that have such rows. */
-  def nextSpilledBelow(k: Int, watermark: Long): Int = {
-    val i = rows.nextSpilledBelow(scanFrom, k, watermark)
-    scanFrom = i + 1
-    i
+  /** The next search begins at the first row. */
+  def rewind(): Unit = searchFrom = 0
+
+  /** The least number `k` of the live rows; `Long.MaxValue` if there are none. */
+  def least(k: Int): Long = {
+    renew()
+    leastOfAll(k)
   }
-
-  /** The next scan of the disk begins at the first row. */
-  def rewind(): Unit = scanFrom = 0
-
-  /** The least number `k` of the live rows, of which there is one. */
-  def least(k: Int): Long =
-    if (rows.areSpilled) rows.leastSpilled(k)
-    else {
-      if (!isLeast(leastRow(k), k)) {
-        val queue = queueOf(k)
-        while (rows.isDeleted(queue.head)) queue.drop()
-        leastRow(k) = queue.head
-        leastLimit(k) = rows.limit(queue.head, k)
-      }
-      leastLimit(k)
-    }
 
   /** The least number `k` of live rows in memory that have not been joined. */
   def leastUnmatched(k: Int): Long = {
@@ -112,62 +121,53 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
     found
   }
 
-  private def isLeast(i: Int, k: Int): Boolean =
-    i >= 0 && i < rows.length && !rows.isDeleted(i) && rows.limit(i, k) == leastLimit(k)
-
-  private def queueOf(k: Int): LimitQueue = {
-    if (queues(k) == null) queues(k) = LimitQueue.of(rows.length, rows.limit(_, k))
-    queues(k)
+  /** Rows have other numbers. */
+  def renumber(): Unit = {
+    leastOfBlocks = Array.emptyLongArray
+    if (rows.length > 0) makeRoom((rows.length - 1) / BlockRows)
+    stale.clear()
+    stale.set(0, (rows.length + BlockRows - 1) / BlockRows)
   }
 
-  /** Rows have other numbers, or go to the disk: the queues are sorted anew when needed. */
-  def dropQueues(): Unit = Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
-
-  /** Deleted rows may be live again: a bound that is too low makes an eviction search for them. */
-  def undo(): Unit = {
-    Arrays.fill(leastLimit, Long.MinValue)
-    dropQueues()
+  private def renew(): Unit = if (!stale.isEmpty) {
+    stale.stream().forEach(readBlock(_))
+    stale.clear()
+    Arrays.fill(leastOfAll, Long.MaxValue)
+    for (n <- leastOfBlocks.indices)
+      leastOfAll(n % numberCount) = math.min(leastOfAll(n % numberCount), leastOfBlocks(n))
   }
 
-  /** Takes over the least limits of the rows on the disk, which are about to be recalled. */
-  def recall(): Unit = for (k <- leastLimit.indices) leastLimit(k) = rows.leastSpilled(k)
-}
-
-/** Rows in ascending order of a limit, to be taken from the front. */
-private[segment] final class LimitQueue private (rows: Array[Int]) {
-  private var taken = 0
-
-  def nonEmpty: Boolean = taken < rows.length
-
-  def head: Int = rows(taken)
-
-  def drop(): Unit = taken += 1
-}
-
-private[segment] object LimitQueue {
-  private val RowBits = 24
-
-  def of(count: Int, limit: Int => Long): LimitQueue = {
-    var (least, greatest) = (Long.MaxValue, Long.MinValue)
-    for (i <- 0 until count) {
-      least = math.min(least, limit(i))
-      greatest = math.max(greatest, limit(i))
+  private def readBlock(block: Int): Unit = {
+    Arrays.fill(leastOfBlocks, place(block, 0), place(block + 1, 0), Long.MaxValue)
+    var i = block * BlockRows
+    while (i < math.min(rows.length, (block + 1) * BlockRows)) {
+      if (isLive(i)) for (k <- 0 until numberCount) lower(block, k, rows.limit(i, k))
+      i += 1
     }
-    val span = greatest - least
-    // packs the distance from the least limit and the row into one number, if they fit
-    val fits = span >= 0 && span < (1L << (63 - RowBits)) && count < (1 << RowBits)
-    new LimitQueue(if (fits) packed(count, limit, least) else boxed(count, limit))
   }
 
-  private def packed(count: Int, limit: Int => Long, least: Long): Array[Int] = {
-    val order = Array.tabulate(count)(i => (limit(i) - least) << RowBits | i)
-    Arrays.sort(order)
-    order.map(n => (n & ((1L << RowBits) - 1)).toInt)
+  /** Whether a row is live; if so, it can be read afterwards. */
+  private def isLive(i: Int): Boolean = {
+    val live = !rows.isDeleted(i)
+    if (live) rows.show(i)
+    live
   }
 
-  private def boxed(count: Int, limit: Int => Long): Array[Int] = {
-    val order = Array.tabulate(count)(Integer.valueOf)
-    Arrays.sort(order, Comparator.comparingLong[Integer](i => limit(i)))
-    order.map(_.intValue)
+  private def lower(block: Int, k: Int, number: Long): Unit = {
+    val at = place(block, k)
+    leastOfBlocks(at) = math.min(leastOfBlocks(at), number)
   }
+
+  private def place(block: Int, k: Int): Int = block * numberCount + k
+
+  private def makeRoom(block: Int): Unit = {
+    val before = leastOfBlocks.length
+    if (place(block + 1, 0) > before) {
+      leastOfBlocks = Arrays.copyOf(leastOfBlocks, math.max(place(block + 1, 0), before * 2))
+      Arrays.fill(leastOfBlocks, before, leastOfBlocks.length, Long.MaxValue)
+    }
+  }
+
+  /** Bytes in memory. */
+  def allocated: Long = leastOfBlocks.length * 8L + stale.size / 8
 }

@@ -50,11 +50,7 @@ private[segment] final class SegmentList(span: Long, create: (Long, Long, Int) =
   def latestFirst: Iterator[Segment] = ascending.reverseIterator
 
   /** The least limit `k` of all rows; `Long.MaxValue` if there is none. */
-  def least(k: Int, isFirst: Boolean): Long = {
-    // the first of the open segments has the least first limit
-    val some = if (isFirst) closed.iterator ++ opened.find(_.live > 0) else all
-    some.map(_.least(k)).minOption.getOrElse(Long.MaxValue)
-  }
+  def least(k: Int): Long = all.map(_.least(k)).minOption.getOrElse(Long.MaxValue)
 
   /** Bytes of rows in memory. */
   def rowBytes: Long = all.map(_.bytes.allocated).sum

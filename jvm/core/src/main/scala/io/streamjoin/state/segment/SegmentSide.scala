@@ -78,8 +78,7 @@ private[segment] final class SegmentSide[R](
    * [[io.streamjoin.state.JoinState.least]].
    */
   def least(k: Int): Long =
-    if (k >= numberCount) Watermarks.Unknown
-    else segments.least(k, isFirst = isFirstLimit(k))
+    if (k >= numberCount) Watermarks.Unknown else segments.least(k)
 
   /**
    * The same for rows that have not been joined. It reads rows of segments until no lower one
@@ -87,16 +86,10 @@ private[segment] final class SegmentSide[R](
    */
   def leastUnmatched(k: Int): Long =
     if (k >= numberCount) Watermarks.Unknown
-    else {
-      def mayBe(segment: Segment): Long =
-        if (isFirstLimit(k)) segment.low else segment.least(k)
+    else
       segments.all.foldLeft(Long.MaxValue) { (found, segment) =>
-        if (mayBe(segment) >= found) found else math.min(found, segment.leastUnmatched(k))
+        if (segment.least(k) >= found) found else math.min(found, segment.leastUnmatched(k))
       }
-    }
-
-  /** Whether segments are in the order of this limit. */
-  private def isFirstLimit(k: Int): Boolean = k == 0 && limitCount > 0
 
   /** Rows of this key and time, in no order. */
   def probe(key: Long, from: Long, to: Long): Probed[R] = {
@@ -112,13 +105,13 @@ private[segment] final class SegmentSide[R](
   def evict(watermarks: Array[Long]): Iterator[BufferedRow[R]] = {
     val whole = drop(watermarks)
     rowsOf(whole) ++
-      segments.all.filter(_.mayBeBelow(watermarks)).flatMap(new Below(_, watermarks))
+      segments.all.filter(_.someBelow(watermarks)).flatMap(new Below(_, watermarks))
   }
 
   /** The same without reading rows that are evicted with their whole segment. */
   def discard(watermarks: Array[Long]): Unit = {
     drop(watermarks)
-    for (segment <- segments.all if segment.mayBeBelow(watermarks))
+    for (segment <- segments.all if segment.someBelow(watermarks))
       new Below(segment, watermarks).foreach(_ => ())
   }
 
