@@ -14,7 +14,7 @@ import scala.collection.mutable
  * @param kind which of the chains of the rows
  * @param expected how many rows there may be
  */
-private[segment] class Chains(rows: ChainedRows, kind: ChainKind, expected: Int)
+private[segment] class Chains(rows: RowPages, kind: ChainKind, expected: Int)
     extends SlotPages(expected) {
   import Chains._
 
@@ -97,17 +97,4 @@ private[segment] object ChainKind {
   val OfKey = new ChainKind(shift = 64 - Bits, off = 8L)
   val OfTime = new ChainKind(shift = 64 - 2 * Bits, off = 16L)
   val all: Seq[ChainKind] = Seq(OfKey, OfTime)
-}
-
-/** The rows as their chains know them. */
-private[segment] trait ChainedRows {
-
-  def isDeleted(i: Int): Boolean
-
-  /** The next older row, as its number plus one; 0 where there is none. */
-  def older(i: Int, kind: ChainKind): Int
-  def setOlder(i: Int, kind: ChainKind, older: Int): Unit
-
-  def isOff(i: Int, kind: ChainKind): Boolean
-  def setOff(i: Int, kind: ChainKind): Unit
 }

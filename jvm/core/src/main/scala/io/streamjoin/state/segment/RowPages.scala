@@ -14,12 +14,11 @@ import java.util.Arrays
  *   link     older row of its key, older row of its key and time, flags
  * }}}
  */
-private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: SpilledBytes)
-    extends ChainedRows
-    with RowWindow.Pages {
+private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: SpilledBytes) {
   import RowPages._
 
-  private val width = FirstLimit + numberCount
+  /** How many numbers a row has, all in all. */
+  final val width: Int = FirstLimit + numberCount
   private var pages = new Array[Array[Long]](1)
 
   /** The pages on the disk; null while they are in memory. */
@@ -38,11 +37,11 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   final def limit(i: Int, k: Int): Long = page(i)(start(i) + FirstLimit + k)
 
   final def isMatched(i: Int): Boolean =
-    if (areSpilled) spilled.isMatched(i) else has(i, Matched)
+    if (areSpilled) spilled.matched.get(i) else has(i, Matched)
 
   /** Whether the row was removed or evicted, and its number is not reused. */
-  override final def isDeleted(i: Int): Boolean =
-    if (areSpilled) spilled.isDeleted(i) else has(i, Deleted)
+  final def isDeleted(i: Int): Boolean =
+    if (areSpilled) spilled.deleted.get(i) else has(i, Deleted)
 
   /** Whether the row, which is in memory, is live and has this key and a time in this range. */
   final def isHit(i: Int, key: Long, from: Long, to: Long): Boolean = {
@@ -58,18 +57,22 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   final def setPlace(i: Int, place: Long): Unit = page(i)(start(i) + Place) = place
 
   final def setMatched(i: Int, matched: Boolean): Unit =
-    if (areSpilled) spilled.setMatched(i, matched) else setFlag(i, Matched, matched)
+    if (areSpilled) spilled.matched.set(i, matched) else setFlag(i, Matched, matched)
 
   protected final def setDeletedFlag(i: Int, deleted: Boolean): Unit =
-    if (areSpilled) spilled.setDeleted(i, deleted) else setFlag(i, Deleted, deleted)
+    if (areSpilled) spilled.deleted.set(i, deleted) else setFlag(i, Deleted, deleted)
 
-  override final def older(i: Int, kind: ChainKind): Int =
+  /** The next older row of a chain, as its number plus one; 0 where there is none. */
+  final def older(i: Int, kind: ChainKind): Int =
     (link(i) >>> kind.shift).toInt & ChainKind.Mask
 
-  override final def setOlder(i: Int, kind: ChainKind, older: Int): Unit =
+  final def setOlder(i: Int, kind: ChainKind, older: Int): Unit =
     setLink(i, link(i) & ~(ChainKind.Mask.toLong << kind.shift) | older.toLong << kind.shift)
 
-  override final def isOff(i: Int, kind: ChainKind): Boolean = has(i, kind.off)
+  final def isOff(i: Int, kind: ChainKind): Boolean = has(i, kind.off)
+
+  /** The row, which was deleted, is in no such chain any more. */
+  def setOff(i: Int, kind: ChainKind): Unit
 
   protected final def has(i: Int, flag: Long): Boolean = (link(i) & flag) != 0
 
@@ -137,11 +140,10 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 
   /** Spills the pages. */
   protected final def spillPages(): Unit = {
-    val extents = pages.takeWhile(_ != null).map(disk.write)
-    val known = new SpilledPages(extents, PageRows)
+    val known = new SpilledPages(pages.takeWhile(_ != null).map(disk.write))
     for (i <- 0 until length) {
-      if (isMatched(i)) known.setMatched(i, on = true)
-      if (isDeleted(i)) known.setDeleted(i, on = true)
+      known.matched.set(i, isMatched(i))
+      known.deleted.set(i, isDeleted(i))
     }
     spilled = known
     pages = new Array[Array[Long]](pages.length)
@@ -151,32 +153,30 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   protected final def recallPages(): Unit = {
     disk.rows.leave(this)
     val known = spilled
-    for (p <- 0 until known.pageCount) pages(p) = disk.readNumbers(known.extent(p))
+    for (p <- known.extents.indices) pages(p) = disk.readNumbers(known.extents(p))
     releasePages()
     for (i <- 0 until length) {
-      setFlag(i, Matched, known.isMatched(i))
-      setFlag(i, Deleted, known.isDeleted(i))
+      setFlag(i, Matched, known.matched.get(i))
+      setFlag(i, Deleted, known.deleted.get(i))
     }
   }
 
   /** Makes a row readable until the next call for any segment of the side. */
   final def show(i: Int): Unit = if (areSpilled) disk.rows.show(this, i)
 
-  override final def pageRows: Int = PageRows
+  /** The extent of the page of a row. */
+  final def extentOf(i: Int): Extent = spilled.extents(i >>> PageShift)
 
-  override final def rowNumbers: Int = width
-
-  override final def extentOf(i: Int): Extent = spilled.extent(i >>> PageShift)
-
-  override final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
+  /** Sets the numbers of the page of a row; null: none. */
+  final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
 
   /** The bytes that a recall reads. */
-  protected final def pagesSpilled: Long = spilled.pageCount.toLong * PageRows * width * 8L
+  protected final def pagesSpilled: Long = spilled.extents.length.toLong * PageRows * width * 8L
 
   /** Frees the extents of the disk. */
   protected final def releasePages(): Unit = if (areSpilled) {
     disk.rows.leave(this)
-    for (p <- 0 until spilled.pageCount) disk.release(spilled.extent(p))
+    spilled.extents.foreach(disk.release)
     spilled = null
   }
 
@@ -196,10 +196,10 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 private[segment] object RowPages {
   private val FewestRows = 16
   private val PageShift = 10
-  private val PageRows = 1 << PageShift
+  val PageRows: Int = 1 << PageShift
 
   /** Rows whose least limits are one number, and that are read from the disk at a time. */
-  val BlockRows = 64
+  final val BlockRows = 64
 
   // where in a row
   private val Key = 0

@@ -8,52 +8,32 @@ package io.streamjoin.state.segment
  *   the third argument is how many
  */
 private[segment] final class RowWindow(read: (Extent, Int, Int, Array[Long], Int) => Unit) {
-  import RowWindow._
+  import RowPages.{BlockRows, PageRows}
 
   private var numbers = Array.emptyLongArray
-  private var owner: Pages = _
-  private var piece = -1
+  private var owner: RowPages = _
+  private var block = -1
 
   /** Makes a row readable. */
-  def show(rows: Pages, i: Int): Unit =
-    if ((owner ne rows) || piece != i / PieceRows) {
+  def show(rows: RowPages, i: Int): Unit =
+    if ((owner ne rows) || block != i / BlockRows) {
       leave()
-      val width = rows.rowNumbers
-      val inPage = i % rows.pageRows / PieceRows * PieceRows * width
-      if (numbers.length < rows.pageRows * width)
-        numbers = new Array[Long](rows.pageRows * width)
+      val width = rows.width
+      val inPage = i % PageRows / BlockRows * BlockRows * width
+      if (numbers.length < PageRows * width) numbers = new Array[Long](PageRows * width)
       val extent = rows.extentOf(i)
-      val count = math.min(PieceRows * width, extent.length / 8 - inPage)
+      val count = math.min(BlockRows * width, extent.length / 8 - inPage)
       read(extent, inPage, count, numbers, inPage)
       rows.showPage(i, numbers)
       owner = rows
-      piece = i / PieceRows
+      block = i / BlockRows
     }
 
   /** The window no longer has these rows. */
-  def leave(rows: Pages): Unit = if (owner eq rows) leave()
+  def leave(rows: RowPages): Unit = if (owner eq rows) leave()
 
   private def leave(): Unit = if (owner != null) {
-    owner.showPage(piece * PieceRows, null)
+    owner.showPage(block * BlockRows, null)
     owner = null
-  }
-}
-
-private[segment] object RowWindow {
-
-  /** Rows in pages on the disk. */
-  trait Pages {
-
-    /** How many rows a page has. */
-    def pageRows: Int
-
-    /** How many numbers a row has. */
-    def rowNumbers: Int
-
-    /** The extent of the page of a row. */
-    def extentOf(i: Int): Extent
-
-    /** Sets the numbers of the page of a row; null: none. */
-    def showPage(i: Int, numbers: Array[Long]): Unit
   }
 }

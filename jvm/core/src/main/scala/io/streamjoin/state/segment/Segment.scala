@@ -55,10 +55,10 @@ private[segment] final class Segment(
 ) extends RowPages(limitCount + watched, expected, disk) {
   import RowPages._
   import Segment._
-  import SegmentStage._
 
   private var index: SegmentIndex = NoIndex
-  private var stage: SegmentStage = Open
+  private var closed = false
+  private var released = false
   private val limits = new SegmentLimits(this, limitCount, watched)
   private val free = new FreeRows
   private var count = 0
@@ -279,9 +279,9 @@ private[segment] final class Segment(
   def isSearched: Boolean = index.isInstanceOf[SearchIndex]
 
   /** Whether it takes no more rows. */
-  def isClosed: Boolean = stage == Closed
+  def isClosed: Boolean = closed
 
-  def close(): Unit = stage = Closed
+  def close(): Unit = closed = true
 
   /**
    * Spills the numbers of the rows, and the index. There must be no row that can be undone.
@@ -318,7 +318,7 @@ private[segment] final class Segment(
 
   /** Frees its extents of the disk; nothing is read afterwards. */
   def release(): Unit = {
-    stage = Released
+    released = true
     bytes.release()
     releasePages()
     releaseIndex()
@@ -335,7 +335,7 @@ private[segment] final class Segment(
    */
   def reclaim(i: Int): Unit =
     if (areSpilled) free.add(i)
-    else if (stage != Released) {
+    else if (!released) {
       bytes.free(place(i))
       index match {
         case chains: ChainIndex => chains.forget(i)
