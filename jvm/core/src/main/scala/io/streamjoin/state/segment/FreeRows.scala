@@ -72,14 +72,6 @@ private[segment] final class FreeRows {
 
   def rollback(): Unit = count = sealedCount
 
-  def clear(): Unit = {
-    numbers = Array.emptyIntArray
-    count = 0
-    sealedCount = 0
-    ordered = 0
-    linkedFrom = 0
-  }
-
   /** Bytes in memory. */
   def allocated: Long = numbers.length * 4L
 }

@@ -38,10 +38,6 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
     val size = codec.size(row)
     if (room == 0 || used + size > room) open(size)
     codec.write(row, chunks(last), used)
-    appended(size)
-  }
-
-  private def appended(size: Int): Long = {
     val place = last.toLong << ChunkShift | (used.toLong >>> 3) << OffsetShift | (size >>> 3)
     used += size
     written += size
@@ -101,57 +97,8 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
   /** Whether most bytes are not needed any more. */
   def isSparse: Boolean = written - live > live + 4 * FirstChunk
 
-  /** One more than the greatest number of a chunk. */
-  def chunkCount: Int = last + 1
-
-  /**
-   * Moves rows together and drops all other bytes. Each chunk is freed as soon as its rows are
-   * moved, and rows from the disk return to the disk: only some chunks of memory are needed.
-   * There must be nothing that can be undone.
-   *
-   * @param count how many rows
-   * @param place of each, in the order of their chunks
-   * @param moved called with the new place of each
-   */
-  def compact(count: Int, place: Int => Long, moved: (Int, Long) => Unit): Unit = {
-    val to = new RowBytes(disk)
-    var from = -1
-    var source = Array.emptyByteArray
-    def leave(until: Int): Unit =
-      for (c <- math.max(0, from) until until) {
-        if (c < spilled) {
-          disk.release(extents(c))
-          to.spill(to.allocated - to.room)
-        } else chunks(c) = null
-      }
-    for (n <- 0 until count) {
-      val at = place(n)
-      val c = chunkNumber(at)
-      if (c != from) {
-        leave(c)
-        from = c
-        source = if (c < spilled) disk.readAll(extents(c)) else chunks(c)
-      }
-      moved(n, to.copy(source, offset(at), size(at)))
-    }
-    leave(last + 1)
-    chunks = to.chunks
-    last = to.last
-    used = to.used
-    room = to.room
-    inMemory = to.inMemory
-    extents = to.extents
-    spilled = to.spilled
-    written = to.written
-    live = to.live
-    seal()
-  }
-
-  private def copy(source: Array[Byte], at: Int, size: Int): Long = {
-    if (room == 0 || used + size > room) open(size)
-    System.arraycopy(source, at, chunks(last), used, size)
-    appended(size)
-  }
+  /** Whether some bytes are on the disk. */
+  def areSpilled: Boolean = spilled > 0
 
   /** Bytes in memory. */
   def allocated: Long = inMemory

@@ -108,27 +108,6 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     }
   }
 
-  private def copy(from: Int, to: Int): Unit =
-    System.arraycopy(page(from), start(from), page(to), start(to), width)
-
-  /**
-   * Moves rows from the end, in memory, to the numbers of deleted rows; `live` is how many are
-   * left.
-   */
-  protected final def moveTogether(live: Int): Unit = {
-    var to = 0
-    var from = length - 1
-    while (to < from) {
-      if (!isDeleted(to)) to += 1
-      else if (isDeleted(from)) from -= 1
-      else {
-        copy(from, to)
-        setFlag(from, Deleted, on = true)
-      }
-    }
-    for (p <- (live + PageRows - 1) / PageRows until pages.length) pages(p) = null
-  }
-
   protected final def pagesAllocated: Long =
     pages.iterator.filter(_ != null).map(_.length * 8L).sum +
       (if (areSpilled) spilled.allocated else 0L)

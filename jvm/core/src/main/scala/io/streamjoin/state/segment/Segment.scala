@@ -17,8 +17,8 @@ import java.util.function.IntConsumer
  * index, and a restart pays for none until a probe arrives.
  *
  * Rows are numbered in arrival order. A deleted row is marked. When no version can restore it,
- * its number and its bytes are reused. A segment that is never evicted therefore stays as large
- * as its live rows.
+ * its number and its bytes are reused. The rows of a segment that is half empty are moved to
+ * another. A segment that is never evicted therefore stays as large as its live rows.
  *
  * When memory is short, the numbers and the index are spilled to the disk, as the bytes of rows
  * are. The range of times and the least limits stay in memory, so most probes and evictions
@@ -80,6 +80,9 @@ private[segment] final class Segment(
 
   /** Whether the row was appended since the last version was sealed. */
   def isFresh(i: Int): Boolean = i >= sealedCount || !areSpilled && has(i, Reused)
+
+  /** Whether rows were appended since the last version was sealed. */
+  def hasFresh: Boolean = count > sealedCount || free.taken > 0
 
   /** Visits the live rows that were appended since the last version was sealed. */
   def foreachFresh(visit: IntConsumer): Unit = {
@@ -266,8 +269,7 @@ private[segment] final class Segment(
   }
 
   private def requireSealed(): Unit =
-    if (count > sealedCount || free.taken > 0)
-      throw new IllegalStateException("some rows can be undone")
+    if (hasFresh) throw new IllegalStateException("some rows can be undone")
 
   /** Whether its rows may be spilled because several versions did not use them. */
   def isIdle: Boolean = idle >= IdleVersions && count > FewRows && !areSpilled
@@ -349,29 +351,12 @@ private[segment] final class Segment(
   }
 
   /**
-   * Compacts pages and bytes if most of them belong to deleted rows. There must be nothing that
-   * can be undone.
+   * Whether most of its rows or bytes are not needed any more, or it takes no more rows and few are
+   * left. Its rows should be in another segment, then.
    */
-  def compact(): Unit = {
-    val isSparse = free.length > FewRows && free.length > count / 2
-    if (areSpilled && isSparse) recall()
-    if (isSparse) renumber()
-    if (!areSpilled && bytes.isSparse) {
-      for (i <- 0 until count if isDeleted(i)) setPlace(i, RowBytes.Nowhere)
-      val rows = ChunkOrder.of(this, alive, bytes.chunkCount)
-      bytes.compact(alive, n => place(rows(n)), (n, place) => setPlace(rows(n), place))
-    }
-  }
-
-  /** Moves rows from the end to the numbers of deleted rows. */
-  private def renumber(): Unit = {
-    moveTogether(alive)
-    count = alive
-    sealedCount = alive
-    free.clear()
-    limits.renumber()
-    index = NoIndex
-  }
+  def isSparse: Boolean =
+    free.length > FewRows && free.length > count / 2 ||
+      !areSpilled && (bytes.isSparse || closed && live < disk.searchedFrom)
 }
 
 private[segment] object Segment {
@@ -384,7 +369,7 @@ private[segment] object Segment {
   /** Bytes of the objects of a segment, whatever its rows. */
   private val OwnBytes = 600L
 
-  /** Fewer rows are neither spilled nor compacted. */
+  /** Fewer rows are neither spilled nor moved. */
   private val FewRows = 64
 
   /** Rows that most batches use must not be spilled and recalled again and again. */

@@ -121,14 +121,6 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
     found
   }
 
-  /** Rows have other numbers. */
-  def renumber(): Unit = {
-    leastOfBlocks = Array.emptyLongArray
-    if (rows.length > 0) makeRoom((rows.length - 1) / BlockRows)
-    stale.clear()
-    stale.set(0, (rows.length + BlockRows - 1) / BlockRows)
-  }
-
   private def renew(): Unit = if (!stale.isEmpty) {
     stale.stream().forEach(readBlock(_))
     stale.clear()

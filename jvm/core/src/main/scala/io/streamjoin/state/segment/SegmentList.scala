@@ -110,30 +110,11 @@ private[segment] final class SegmentList(span: Long, create: (Long, Long, Int) =
     changed = true
   }
 
-  /** Takes out the closed segments for which this holds, and returns them. */
-  def removeClosed(which: Segment => Boolean): collection.Seq[Segment] = {
-    val some = closed.filter(which)
-    if (some.nonEmpty) {
-      closed --= some
-      changed = true
-    }
+  /** Takes out the segments for which this holds, and returns them. */
+  def remove(which: Segment => Boolean): Array[Segment] = {
+    val (some, left) = all.toArray.partition(which)
+    if (some.nonEmpty) reset(left)
     some
-  }
-
-  /** Takes out all segments for which this holds; it is asked once for each. */
-  def remove(which: Segment => Boolean): Unit = {
-    closed.filterInPlace(!which(_))
-    var left = 0
-    for (s <- 0 until openCount) {
-      val segment = open(s)
-      if (!which(segment)) {
-        open(left) = segment
-        left += 1
-      }
-    }
-    Arrays.fill(open.asInstanceOf[Array[AnyRef]], left, openCount, null)
-    openCount = left
-    changed = true
   }
 
   /** Consists of these segments from now on. */

@@ -22,6 +22,9 @@ private[segment] final class ShownRow[R](codec: RowCodec[R]) extends PlacedRow[R
 
   def id: Long = in.id(place)
 
+  /** The bytes of the row. */
+  def size: Int = RowBytes.size(in.place(place))
+
   def show(segment: Segment, at: Int): this.type = {
     segment.show(at)
     in = segment

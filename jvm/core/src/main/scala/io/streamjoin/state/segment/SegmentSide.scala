@@ -118,16 +118,10 @@ private[segment] final class SegmentSide[R](
   /** Drops the segments of which all rows are evicted, and returns them. */
   private def drop(watermarks: Array[Long]): Iterator[Segment] = {
     evictedTo = watermarks.clone()
-    val first = undo.dropped.length
-    segments.remove { segment =>
-      val all = segment.live == 0 || segment.allBelow(watermarks)
-      if (all) {
-        undo.dropped += segment
-        total -= segment.live
-      }
-      all
-    }
-    undo.dropped.iterator.drop(first)
+    val whole = segments.remove(segment => segment.live == 0 || segment.allBelow(watermarks))
+    undo.dropped ++= whole
+    total -= whole.map(_.live.toLong).sum
+    whole.iterator
   }
 
   /**
@@ -164,25 +158,37 @@ private[segment] final class SegmentSide[R](
     sealedEvictedTo = evictedTo
     segments.all.foreach(_.seal())
     for (list <- Seq(undo.removed, undo.outlived)) list.foreach(_.reclaim(_))
-    if (undo.removed.length + undo.outlived.length > 0) segments.all.foreach(_.compact())
     undo.clear()
-    moveOut(segments.removeClosed(s => !s.areSpilled && s.live < disk.searchedFrom))
+    segments.remove(_.isSparse).foreach(move)
   }
 
   /**
-   * Appends the few live rows of closed segments to open ones. There must be nothing that can
-   * be undone.
+   * Appends the live rows of a segment to others, and drops it. Rows from the disk return to the
+   * disk. There must be nothing that can be undone.
    */
-  private def moveOut(some: collection.Seq[Segment]): Unit = if (some.nonEmpty) {
-    total -= some.map(_.live.toLong).sum
+  private def move(segment: Segment): Unit = {
+    total -= segment.live
+    val toDisk = segment.bytes.areSpilled
     val limits = new Array[Long](limitCount)
-    for (row <- rowsOf(some.iterator)) {
+    var bytes = 0L
+    for (row <- rowsOf(Iterator(segment))) {
       for (k <- limits.indices) limits(k) = row.limit(k)
       append(row.key, row.time, limits, row.row, row.matched, shown.id)
+      bytes += shown.size
+      if (toDisk && bytes > MovedAtOnce) {
+        sealMoved(toDisk)
+        bytes = 0L
+      }
     }
-    some.foreach(_.release())
-    segments.opened.foreach(_.seal())
+    segment.release()
+    sealMoved(toDisk)
   }
+
+  private def sealMoved(toDisk: Boolean): Unit =
+    for (segment <- segments.opened if segment.hasFresh) {
+      segment.seal()
+      if (toDisk) segment.spill(Long.MaxValue)
+    }
 
   /** Restores the watermarks of the last eviction. */
   def restore(watermarks: Array[Long]): Unit = evictedTo = watermarks.clone()
@@ -269,4 +275,7 @@ private[segment] object SegmentSide {
 
   /** The id of a row that has not been committed. */
   val NoId: Long = -1L
+
+  /** The bytes of moved rows that are in memory before they return to the disk. */
+  private val MovedAtOnce = 1 << 20
 }

@@ -44,30 +44,6 @@ class RowBytesSuite extends AnyFunSuite {
     if (RandomCases.all) assert(onDisk > 0)
   }
 
-  test("compaction keeps the remaining rows of memory and disk, in little extra memory") {
-    RandomCases.forAll(50) { random =>
-      in { (bytes, file) =>
-        def text(i: Int) = s"$i " + "x" * (i * 7919L % 900).toInt
-        val places = (0 until 3000).map(i => bytes.append(text(i), TextCodec)).toArray
-        bytes.seal()
-        bytes.spill(random.nextInt(4) * 400000L)
-        assert(!bytes.isSparse)
-        val (left, evicted) = places.indices.partition(_ => random.nextInt(5) == 0)
-        for (i <- evicted) bytes.free(places(i))
-        assert(bytes.isSparse)
-        val (memory, disk) = (bytes.allocated, file.size)
-        bytes.compact(left.length, n => places(left(n)), (n, place) => places(left(n)) = place)
-        assert(!bytes.isSparse)
-        assert(bytes.allocated <= memory + (1 << 19) && file.size <= disk)
-        val more = bytes.append("one more", TextCodec)
-        for (i <- left) assert(bytes.read(places(i), TextCodec) == text(i))
-        bytes.rollback()
-        assert(!bytes.contains(more) && left.forall(i => bytes.contains(places(i))))
-        bytes.release()
-      }
-    }
-  }
-
   test("a spill frees the requested memory in whole chunks") {
     in { (bytes, file) =>
       val places = for (i <- 0 until 1000) yield bytes.append(s"$i" + "y" * 100, TextCodec)
