@@ -1,5 +1,7 @@
 package io.streamjoin.state.segment
 
+import java.util.function.ObjIntConsumer
+
 import io.streamjoin.model.Watermarks
 import io.streamjoin.state.{BufferedRow, Probed, Watched}
 
@@ -138,8 +140,8 @@ private[segment] final class SegmentSide[R](
   }
 
   /** Visits the live rows that were appended since the last version was sealed. */
-  def foreachFresh(visitor: RowVisitor): Unit =
-    for (segment <- segments.opened) segment.foreachFresh(row => visitor.visit(segment, row))
+  def foreachFresh(visitor: ObjIntConsumer[Segment]): Unit =
+    for (segment <- segments.opened) segment.foreachFresh(row => visitor.accept(segment, row))
 
   /** The ids of rows of earlier versions that have been joined since. */
   def markedIds: Array[Long] = undo.marked.idsOfEarlier

@@ -1,13 +1,9 @@
 package io.streamjoin.state.segment
 
 import java.util.Arrays
+import java.util.function.ObjIntConsumer
 
 import scala.collection.mutable
-
-/** Visitor of rows in their places, without an object for each number. */
-private[segment] trait RowVisitor {
-  def visit(segment: Segment, row: Int): Unit
-}
 
 /** Rows of segments, in the order of the changes. */
 private[segment] sealed class RowList {
@@ -28,10 +24,10 @@ private[segment] sealed class RowList {
     count += 1
   }
 
-  def foreach(visitor: RowVisitor): Unit = {
+  def foreach(visitor: ObjIntConsumer[Segment]): Unit = {
     var i = 0
     while (i < count) {
-      visitor.visit(segments(i), rows(i))
+      visitor.accept(segments(i), rows(i))
       i += 1
     }
   }
