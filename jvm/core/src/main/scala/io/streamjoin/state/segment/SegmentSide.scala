@@ -107,14 +107,14 @@ private[segment] final class SegmentSide[R](
   def evict(watermarks: Array[Long]): Iterator[BufferedRow[R]] = {
     val whole = drop(watermarks)
     rowsOf(whole) ++
-      segments.all.filter(_.someBelow(watermarks)).flatMap(new Below(_, watermarks))
+      segments.all.filter(_.someBelow(watermarks)).flatMap(evictFrom(_, watermarks))
   }
 
   /** The same without reading rows that are evicted with their whole segment. */
   def discard(watermarks: Array[Long]): Unit = {
     drop(watermarks)
     for (segment <- segments.all if segment.someBelow(watermarks))
-      new Below(segment, watermarks).foreach(_ => ())
+      evictFrom(segment, watermarks).foreach(_ => ())
   }
 
   /** Drops the segments of which all rows are evicted, and returns them. */
@@ -153,7 +153,10 @@ private[segment] final class SegmentSide[R](
   def foreach(visit: StateRow[R] => Unit): Unit = rowsOf(segments.all).foreach(visit)
 
   private def rowsOf(some: Iterator[Segment]): Iterator[StateRow[R]] =
-    new SegmentRows(some, shown)
+    for {
+      segment <- some
+      i <- Iterator.range(0, segment.length) if !segment.isDeleted(i)
+    } yield shown.show(segment, i)
 
   def seal(): Unit = {
     undo.dropped.foreach(_.release())
@@ -222,27 +225,14 @@ private[segment] final class SegmentSide[R](
    * The rows of a segment of which some limit is below its watermark. The iterator reuses one
    * object, and deletes the rows as it returns them.
    */
-  private final class Below(segment: Segment, watermarks: Array[Long])
-      extends Iterator[BufferedRow[R]] {
-    private var k = 0
-    private var i = -1
-
-    override def hasNext: Boolean = {
-      while (i < 0 && k < watermarks.length) {
-        i = segment.nextBelow(k, watermarks(k))
-        if (i < 0) k += 1
-      }
-      i >= 0
-    }
-
-    override def next(): BufferedRow[R] = {
-      if (!hasNext) throw new NoSuchElementException("no more rows of this eviction")
+  private def evictFrom(segment: Segment, watermarks: Array[Long]): Iterator[BufferedRow[R]] =
+    for {
+      k <- watermarks.indices.iterator
+      i <- Iterator.continually(segment.nextBelow(k, watermarks(k))).takeWhile(_ >= 0)
+    } yield {
       delete(segment, i, if (k == 0) undo.evicted else undo.outlived)
-      val evicted = shown.show(segment, i)
-      i = -1
-      evicted
+      shown.show(segment, i)
     }
-  }
 
   private final class Cursor extends PlacedRow[R](codec) with Probed[R] {
     private val walk = new ChainWalk

@@ -32,29 +32,3 @@ private[segment] final class ShownRow[R](codec: RowCodec[R]) extends PlacedRow[R
     this
   }
 }
-
-/** All live rows of some segments, by one cursor. */
-private[segment] final class SegmentRows[R](segments: Iterator[Segment], shown: ShownRow[R])
-    extends Iterator[StateRow[R]] {
-  private var segment: Segment = _
-  private var i = 0
-
-  override def hasNext: Boolean = {
-    skipDeleted()
-    while ((segment == null || i == segment.length) && segments.hasNext) {
-      segment = segments.next()
-      i = 0
-      skipDeleted()
-    }
-    segment != null && i < segment.length
-  }
-
-  private def skipDeleted(): Unit =
-    if (segment != null) while (i < segment.length && segment.isDeleted(i)) i += 1
-
-  override def next(): StateRow[R] = {
-    if (!hasNext) throw new NoSuchElementException("no more rows of these segments")
-    i += 1
-    shown.show(segment, i - 1)
-  }
-}
