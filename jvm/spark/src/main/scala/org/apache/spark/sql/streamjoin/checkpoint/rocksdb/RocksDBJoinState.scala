@@ -16,6 +16,7 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStoreIterator,
   UnsafeRowPair
 }
+import org.apache.spark.util.CompletionIterator
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.state.segment.{SegmentJoinState, StateRow}
@@ -270,12 +271,18 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       val least = Long.MinValue
       def begin = limitFrom(k, before, least, least, least)
       def end = limitTo(k, now, least, least, least)
-      val going = closing(limits.scan(begin, end)).flatMap { p =>
+      val found = limits.scan(begin, end)
+      val going = found.flatMap { p =>
         val row = take(p.key.getLong(2), p.key.getLong(3), p.key.getLong(4), rowNeeded)
         row.foreach(remove(_, exceptLimit = k))
         row
       }
-      going ++ finallyDo(limits.deleteRange(begin, end))
+      CompletionIterator[InStore, Iterator[InStore]](
+        going, {
+          found.close()
+          limits.deleteRange(begin, end)
+        }
+      )
     }
 
     /**
@@ -303,22 +310,6 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       } else {
         Some(new InStore(null, key, time, sequence, matched = false))
       }
-
-    private def finallyDo(action: => Unit): Iterator[Nothing] = new Iterator[Nothing] {
-      private var done = false
-
-      override def hasNext: Boolean = {
-        if (!done) action
-        done = true
-        false
-      }
-
-      override def next(): Nothing = throw new NoSuchElementException
-    }
-
-    /** Closes the store's iterator as soon as it is exhausted. */
-    private def closing(found: StateStoreIterator[UnsafeRowPair]): Iterator[UnsafeRowPair] =
-      found ++ finallyDo(found.close())
   }
 }
 
