@@ -177,9 +177,6 @@ private[segment] object RowPages {
   private val PageShift = 10
   val PageRows: Int = 1 << PageShift
 
-  /** Rows whose least limits are one number, and that are read from the disk at a time. */
-  final val BlockRows = 64
-
   // where in a row
   private val Key = 0
   private val Time = 1

@@ -8,32 +8,39 @@ package io.streamjoin.state.segment
  *   the third argument is how many
  */
 private[segment] final class RowWindow(read: (Extent, Int, Int, Array[Long], Int) => Unit) {
-  import RowPages.{BlockRows, PageRows}
+  import RowPages.PageRows
+  import RowWindow._
 
   private var numbers = Array.emptyLongArray
   private var owner: RowPages = _
-  private var block = -1
+  private var piece = -1
 
   /** Makes a row readable. */
   def show(rows: RowPages, i: Int): Unit =
-    if ((owner ne rows) || block != i / BlockRows) {
+    if ((owner ne rows) || piece != i / PieceRows) {
       leave()
       val width = rows.width
-      val inPage = i % PageRows / BlockRows * BlockRows * width
+      val inPage = i % PageRows / PieceRows * PieceRows * width
       if (numbers.length < PageRows * width) numbers = new Array[Long](PageRows * width)
       val extent = rows.extentOf(i)
-      val count = math.min(BlockRows * width, extent.length / 8 - inPage)
+      val count = math.min(PieceRows * width, extent.length / 8 - inPage)
       read(extent, inPage, count, numbers, inPage)
       rows.showPage(i, numbers)
       owner = rows
-      block = i / BlockRows
+      piece = i / PieceRows
     }
 
   /** The window no longer has these rows. */
   def leave(rows: RowPages): Unit = if (owner eq rows) leave()
 
   private def leave(): Unit = if (owner != null) {
-    owner.showPage(block * BlockRows, null)
+    owner.showPage(piece * PieceRows, null)
     owner = null
   }
+}
+
+private object RowWindow {
+
+  /** Rows that are read at a time: 3 KiB with one limit. */
+  private val PieceRows = 64
 }

@@ -25,12 +25,12 @@ import java.util.{Arrays, BitSet}
  *   required
  */
 private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watched: Int) {
-  import RowPages.BlockRows
+  import SegmentLimits._
 
   private val numberCount = limitCount + watched
 
   /** The least number `k` of the live rows of block `b`, at `b * numberCount + k`. */
-  private var leastOfBlocks = Array.emptyLongArray
+  private var blocks = Array.emptyLongArray
   private val leastOfAll = Array.fill(numberCount)(Long.MaxValue)
   private val greatest = Array.fill(limitCount)(Long.MinValue)
   private val stale = new BitSet
@@ -60,7 +60,7 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
     rows.show(i)
     var k = 0
     while (k < numberCount) {
-      if (rows.limit(i, k) <= leastOfBlocks(place(i / BlockRows, k))) return true
+      if (rows.limit(i, k) <= blocks(place(i / BlockRows, k))) return true
       k += 1
     }
     false
@@ -88,7 +88,7 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
   def nextBelow(k: Int, watermark: Long): Int = {
     var i = searchFrom
     while (i < rows.length) {
-      if (i % BlockRows == 0 && leastOfBlocks(place(i / BlockRows, k)) >= watermark) i += BlockRows
+      if (i % BlockRows == 0 && blocks(place(i / BlockRows, k)) >= watermark) i += BlockRows
       else {
         if (isLive(i) && rows.limit(i, k) < watermark) {
           searchFrom = i + 1
@@ -122,18 +122,37 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
   }
 
   private def renew(): Unit = if (!stale.isEmpty) {
-    stale.stream().forEach(readBlock(_))
+    var block = stale.nextSetBit(0)
+    while (block >= 0) {
+      readBlock(block)
+      block = stale.nextSetBit(block + 1)
+    }
     stale.clear()
-    Arrays.fill(leastOfAll, Long.MaxValue)
-    for (n <- leastOfBlocks.indices)
-      leastOfAll(n % numberCount) = math.min(leastOfAll(n % numberCount), leastOfBlocks(n))
+    for (k <- 0 until numberCount) leastOfAll(k) = leastOfBlocks(k)
+  }
+
+  private def leastOfBlocks(k: Int): Long = {
+    var found = Long.MaxValue
+    var at = k
+    while (at < blocks.length) {
+      found = math.min(found, blocks(at))
+      at += numberCount
+    }
+    found
   }
 
   private def readBlock(block: Int): Unit = {
-    Arrays.fill(leastOfBlocks, place(block, 0), place(block + 1, 0), Long.MaxValue)
+    Arrays.fill(blocks, place(block, 0), place(block + 1, 0), Long.MaxValue)
+    val end = math.min(rows.length, (block + 1) * BlockRows)
     var i = block * BlockRows
-    while (i < math.min(rows.length, (block + 1) * BlockRows)) {
-      if (isLive(i)) for (k <- 0 until numberCount) lower(block, k, rows.limit(i, k))
+    while (i < end) {
+      if (isLive(i)) {
+        var k = 0
+        while (k < numberCount) {
+          lower(block, k, rows.limit(i, k))
+          k += 1
+        }
+      }
       i += 1
     }
   }
@@ -147,19 +166,28 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
 
   private def lower(block: Int, k: Int, number: Long): Unit = {
     val at = place(block, k)
-    leastOfBlocks(at) = math.min(leastOfBlocks(at), number)
+    blocks(at) = math.min(blocks(at), number)
   }
 
   private def place(block: Int, k: Int): Int = block * numberCount + k
 
   private def makeRoom(block: Int): Unit = {
-    val before = leastOfBlocks.length
+    val before = blocks.length
     if (place(block + 1, 0) > before) {
-      leastOfBlocks = Arrays.copyOf(leastOfBlocks, math.max(place(block + 1, 0), before * 2))
-      Arrays.fill(leastOfBlocks, before, leastOfBlocks.length, Long.MaxValue)
+      blocks = Arrays.copyOf(blocks, math.max(place(block + 1, 0), before * 2))
+      Arrays.fill(blocks, before, blocks.length, Long.MaxValue)
     }
   }
 
   /** Bytes in memory. */
-  def allocated: Long = leastOfBlocks.length * 8L + stale.size / 8
+  def allocated: Long = blocks.length * 8L + stale.size / 8
+}
+
+private object SegmentLimits {
+
+  /**
+   * Rows of a block. A row that is evicted among others that stay costs two visits of its block,
+   * and each block costs a number for each limit.
+   */
+  private final val BlockRows = 16
 }
