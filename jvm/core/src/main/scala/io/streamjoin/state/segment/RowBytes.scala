@@ -97,9 +97,6 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
   /** Whether most bytes are not needed any more. */
   def isSparse: Boolean = written - live > live + 4 * FirstChunk
 
-  /** Whether some bytes are on the disk. */
-  def areSpilled: Boolean = spilled > 0
-
   /** Bytes in memory. */
   def allocated: Long = inMemory
 
@@ -155,6 +152,9 @@ private[segment] object RowBytes {
 
   /** No row has this place. */
   val Nowhere: Long = 0L
+
+  /** Ascends with the chunk and the offset. */
+  def position(place: Long): Long = place >>> OffsetShift
 
   def chunkNumber(place: Long): Int = (place >>> ChunkShift).toInt
   def offset(place: Long): Int = ((place >>> OffsetShift).toInt & 0x7fff) << 3

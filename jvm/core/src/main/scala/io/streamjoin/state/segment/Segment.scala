@@ -1,5 +1,6 @@
 package io.streamjoin.state.segment
 
+import java.util.Arrays
 import java.util.function.IntConsumer
 
 /**
@@ -348,6 +349,15 @@ private[segment] final class Segment(
   override def setOff(i: Int, kind: ChainKind): Unit = {
     setFlag(i, kind.off, on = true)
     if (isOff(i, ChainKind.OfKey) && isOff(i, ChainKind.OfTime)) free.add(i)
+  }
+
+  /** The live rows, recalled, in the order of their bytes: the disk is read sequentially. */
+  def inOrderOfBytes(): Array[Int] = {
+    if (areSpilled) recall()
+    val order = Array.range(0, count).filterNot(isDeleted)
+      .map(i => RowBytes.position(place(i)) << ChainKind.Bits | i)
+    Arrays.sort(order)
+    order.map(_.toInt & ChainKind.Mask)
   }
 
   /**

@@ -168,31 +168,33 @@ private[segment] final class SegmentSide[R](
   }
 
   /**
-   * Appends the live rows of a segment to others, and drops it. Rows from the disk return to the
-   * disk. There must be nothing that can be undone.
+   * Appends the live rows of a segment to others, and drops it. No more bytes of rows are in memory
+   * afterwards than before. There must be nothing that can be undone.
    */
   private def move(segment: Segment): Unit = {
     total -= segment.live
-    val toDisk = segment.bytes.areSpilled
+    val inMemory = segment.bytes.allocated
     val limits = new Array[Long](limitCount)
     var bytes = 0L
-    for (row <- rowsOf(Iterator(segment))) {
+    for (i <- segment.inOrderOfBytes()) {
+      val row = shown.show(segment, i)
       for (k <- limits.indices) limits(k) = row.limit(k)
-      append(row.key, row.time, limits, row.row, row.matched, shown.id)
-      bytes += shown.size
-      if (toDisk && bytes > MovedAtOnce) {
-        sealMoved(toDisk)
+      append(row.key, row.time, limits, row.row, row.matched, row.id)
+      bytes += row.size
+      if (bytes > MovedAtOnce) {
+        sealMoved(inMemory)
         bytes = 0L
       }
     }
     segment.release()
-    sealMoved(toDisk)
+    sealMoved(inMemory)
   }
 
-  private def sealMoved(toDisk: Boolean): Unit =
+  /** @param most the most bytes of rows that stay in memory */
+  private def sealMoved(most: Long): Unit =
     for (segment <- segments.opened if segment.hasFresh) {
       segment.seal()
-      if (toDisk) segment.spill(Long.MaxValue)
+      segment.spill(segment.bytes.allocated - most)
     }
 
   /** Restores the watermarks of the last eviction. */
@@ -268,6 +270,6 @@ private[segment] object SegmentSide {
   /** The id of a row that has not been committed. */
   val NoId: Long = -1L
 
-  /** The bytes of moved rows that are in memory before they return to the disk. */
+  /** The bytes of moved rows that come into memory before others leave it. */
   private val MovedAtOnce = 1 << 20
 }

@@ -247,6 +247,21 @@ class ReclaimSuite extends AnyFunSuite {
       tested.close()
     }
   }
+
+  test("rows that are moved from a half empty segment on the disk return to the disk") {
+    val tested = state(timeIndex = true, memory = 1 << 18)
+    for (n <- 0 until 40000) add(tested, hash(n), time = n, row = s"$n " + "x" * 200)
+    tested.seal()
+    tested.shrink()
+    val before = tested.allocated
+    for (n <- 0 until 40000 if n % 4 != 0) removeRows(tested, hash(n), n)
+    tested.seal()
+    assert(tested.size(Left) == 10000)
+    assert(tested.allocated < before / 2)
+    for (n <- 0 until 40000 by 4)
+      assert(tested.probe(Left, hash(n), n, n).map(_.row).toList == List(s"$n " + "x" * 200))
+    tested.close()
+  }
 }
 
 private object ReclaimSuite {
