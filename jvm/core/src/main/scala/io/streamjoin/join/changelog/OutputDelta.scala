@@ -97,6 +97,16 @@ final class OutputDelta[O](
   /** Equal rows, one deleted and one inserted, cancel. */
   private def cancel(): Unit = {
     val before = added.length
+    if (removed.length * before.toLong <= OutputDelta.FewPairs) added.filterInPlace { row =>
+      val same = removed.indexOf(row)
+      if (same >= 0) removed.remove(same)
+      same < 0
+    }
+    else cancelMany()
+    counters.count(Suppressed, (before - added.length).toLong)
+  }
+
+  private def cancelMany(): Unit = {
     val inserted = mutable.HashMap.empty[O, Int]
     added.foreach(row => inserted(row) = inserted.getOrElse(row, 0) + 1)
     def isInserted(row: O): Boolean = inserted.updateWith(row)(_.map(_ - 1).filter(_ >= 0)).nonEmpty
@@ -108,7 +118,6 @@ final class OutputDelta[O](
     }
     if (stay.nonEmpty)
       added.filterInPlace(row => stay.updateWith(row)(_.map(_ - 1).filter(_ >= 0)).isEmpty)
-    counters.count(Suppressed, (before - added.length).toLong)
   }
 
   /** Two images of one output key are an update. */
@@ -135,4 +144,10 @@ final class OutputDelta[O](
       plain(Nil, inserts)
     }
   }
+}
+
+private object OutputDelta {
+
+  /** Fewer comparisons cost less than a table. */
+  private val FewPairs = 64L
 }
