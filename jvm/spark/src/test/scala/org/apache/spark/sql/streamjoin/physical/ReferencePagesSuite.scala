@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import java.nio.file.{Files, Path, Paths}
+import java.util.regex.Pattern
 
 import scala.jdk.CollectionConverters._
 
@@ -79,6 +80,18 @@ class ReferencePagesSuite extends AnyFunSuite {
     }
     assert(rows.toSet == errors)
     assert(rows.distinct == rows)
+  }
+
+  test("an error that a page quotes has the text of its class") {
+    val quotes = for {
+      page <- pages
+      found <- """(?m)^\[(STREAM_JOIN\w*\.\w+)\] (.*)$""".r.findAllMatchIn(Files.readString(page))
+    } yield found.group(1) -> found.group(2)
+    assert(quotes.nonEmpty)
+    for ((name, quote) <- quotes) {
+      val parts = ErrorConditions.texts(name).split("<\\w+>").map(Pattern.quote)
+      assert(parts.mkString(".+").r.unanchored.matches(quote), name)
+    }
   }
 
   test("the metrics page lists all metrics of an event-time join") {
