@@ -14,11 +14,12 @@ import java.util.Arrays
  *   link     older row of its key, older row of its key and time, flags
  * }}}
  */
-private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: SpilledBytes) {
+private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: SpilledBytes)
+    extends RowWindow.Pages {
   import RowPages._
+  import RowWindow.{PageRows, PageShift}
 
-  /** How many numbers a row has, all in all. */
-  final val width: Int = FirstLimit + numberCount
+  override final val width: Int = FirstLimit + numberCount
   private var pages = new Array[Array[Long]](1)
 
   /** The pages on the disk; null while they are in memory. */
@@ -143,11 +144,9 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   /** Makes a row readable until the next call for any segment of the side. */
   final def show(i: Int): Unit = if (areSpilled) disk.rows.show(this, i)
 
-  /** The extent of the page of a row. */
-  final def extentOf(i: Int): Extent = spilled.extents(i >>> PageShift)
+  override final def extentOf(i: Int): Extent = spilled.extents(i >>> PageShift)
 
-  /** Sets the numbers of the page of a row; null: none. */
-  final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
+  override final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
 
   /** The bytes that a recall reads. */
   protected final def pagesSpilled: Long = spilled.extents.length.toLong * PageRows * width * 8L
@@ -174,8 +173,6 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 
 private[segment] object RowPages {
   private val FewestRows = 16
-  private val PageShift = 10
-  val PageRows: Int = 1 << PageShift
 
   // where in a row
   private val Key = 0

@@ -8,15 +8,14 @@ package io.streamjoin.state.segment
  *   the third argument is how many
  */
 private[segment] final class RowWindow(read: (Extent, Int, Int, Array[Long], Int) => Unit) {
-  import RowPages.PageRows
   import RowWindow._
 
   private var numbers = Array.emptyLongArray
-  private var owner: RowPages = _
+  private var owner: Pages = _
   private var piece = -1
 
   /** Makes a row readable. */
-  def show(rows: RowPages, i: Int): Unit =
+  def show(rows: Pages, i: Int): Unit =
     if ((owner ne rows) || piece != i / PieceRows) {
       leave()
       val width = rows.width
@@ -31,7 +30,7 @@ private[segment] final class RowWindow(read: (Extent, Int, Int, Array[Long], Int
     }
 
   /** The window no longer has these rows. */
-  def leave(rows: RowPages): Unit = if (owner eq rows) leave()
+  def leave(rows: Pages): Unit = if (owner eq rows) leave()
 
   private def leave(): Unit = if (owner != null) {
     owner.showPage(piece * PieceRows, null)
@@ -39,7 +38,23 @@ private[segment] final class RowWindow(read: (Extent, Int, Int, Array[Long], Int
   }
 }
 
-private object RowWindow {
+private[segment] object RowWindow {
+
+  /** Rows in pages on the disk. */
+  trait Pages {
+
+    /** How many numbers a row has, all in all. */
+    def width: Int
+
+    /** The extent of the page of a row. */
+    def extentOf(i: Int): Extent
+
+    /** Sets the numbers of the page of a row; null: none. */
+    def showPage(i: Int, numbers: Array[Long]): Unit
+  }
+
+  final val PageShift = 10
+  final val PageRows = 1 << PageShift
 
   /** Rows that are read at a time: 3 KiB with one limit. */
   private val PieceRows = 64
