@@ -45,9 +45,9 @@ final class ChangeBuffer[R] {
   }
 
   /** Sorts a part. Changes that are equal in the order stay in their order. */
-  def sort(from: Int, until: Int, order: Comparator[R]): Unit = {
+  def sort(from: Int, until: Int, order: Comparator[R]): Unit = if (until - from > 1) {
     val byRow: Comparator[Marked[R]] = (a, b) => order.compare(a.row, b.row)
-    if (until - from > 1) Arrays.sort(changes, from, until, byRow)
+    Arrays.sort(changes, from, until, byRow)
   }
 
   /** Keeps the first rows only. */
