@@ -14,17 +14,9 @@ class MultipleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   /** `d BETWEEN 1000 * o - down AND 1000 * o + up` */
   private class Units(factor: Long, down: Long, up: Long) extends TestJoin {
     val o = left("o")
-    val multiple = column(
-      TimeColumn(
-        Side.Left,
-        "o * 1000",
-        watermarked = false,
-        nullable = false,
-        multipleOf = Some(Multiple(o.index, factor))
-      )
-    )
+    val inMillis = multiple(o, factor)
     val d = right("d")
-    on(Seq(TimeBound(d.index, multiple.index, down)), Seq(TimeBound(multiple.index, d.index, up)))
+    on(Seq(TimeBound(d.index, inMillis.index, down)), Seq(TimeBound(inMillis.index, d.index, up)))
 
     def row(seconds: Long): TestRow = l(seconds, Saturated.multiply(seconds, factor))
 
@@ -39,17 +31,17 @@ class MultipleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("the watermark of a column bounds the other input through its multiple") {
     assert(Side.both.forall(minute.bounds.bounded))
-    assert(minute.bounds.limiting(Side.Right) == Seq(minute.multiple.index))
+    assert(minute.bounds.limiting(Side.Right) == Seq(minute.inMillis.index))
     assert(minute.bounds.limiting(Side.Left) == Seq(minute.d.index))
   }
 
   test("only the column itself has an output watermark, its multiple has none") {
     assert(minute.bounds.watermarkedInOutput(minute.o.index))
-    assert(!minute.bounds.watermarkedInOutput(minute.multiple.index))
+    assert(!minute.bounds.watermarkedInOutput(minute.inMillis.index))
   }
 
   test("a probe uses the multiple, and the condition constrains the column and its multiple") {
-    assert(minute.bounds.probeColumn(Side.Left) == minute.multiple.index)
+    assert(minute.bounds.probeColumn(Side.Left) == minute.inMillis.index)
     assert(minute.bounds.constrained == Set(0, 1, 2))
   }
 

@@ -2,7 +2,7 @@ package io.streamjoin.testing
 
 import scala.collection.mutable
 
-import io.streamjoin.bounds.{JoinBounds, RowTimes, TimeBound, TimeColumn}
+import io.streamjoin.bounds.{JoinBounds, Multiple, RowTimes, TimeBound, TimeColumn}
 import io.streamjoin.join.eventtime.{JoinOutput, JoinRows}
 import io.streamjoin.model.Side
 import io.streamjoin.placement.MaybePartition
@@ -32,6 +32,20 @@ abstract class TestJoin {
 
   protected def right(name: String, watermarked: Boolean = true, nullable: Boolean = false): Col =
     column(TimeColumn(Side.Right, name, watermarked, nullable))
+
+  /** A column in a smaller unit, as in `o * 1000`. */
+  protected def multiple(of: Col, factor: Long): Col = {
+    val whole = declared(of.index)
+    column(
+      TimeColumn(
+        whole.side,
+        s"${whole.name} * $factor",
+        watermarked = false,
+        nullable = false,
+        multipleOf = Some(Multiple(of.index, factor))
+      )
+    )
+  }
 
   protected def column(c: TimeColumn): Col = {
     declared += c

@@ -2,7 +2,6 @@ package io.streamjoin.watermark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.bounds.{Multiple => TimeMultiple, TimeColumn}
 import io.streamjoin.model.Watermarks.Unknown
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.{RandomCases, RandomJoin, TestJoin}
@@ -109,17 +108,9 @@ class WatermarkPlanSuite extends AnyFunSuite {
   /** Seconds `o` of left rows, compared as `o * 1000` with milliseconds `d` of right rows. */
   private object units extends TestJoin {
     val o = left("o")
-    val multiple = column(
-      TimeColumn(
-        Side.Left,
-        "o * 1000",
-        watermarked = false,
-        nullable = false,
-        multipleOf = Some(TimeMultiple(o.index, 1000))
-      )
-    )
+    val inMillis = multiple(o, 1000)
     val d = right("d")
-    on(d.between(multiple, multiple + 60000))
+    on(d.between(inMillis, inMillis + 60000))
   }
 
   private val inUnits =
