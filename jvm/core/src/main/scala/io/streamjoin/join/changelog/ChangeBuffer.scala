@@ -28,30 +28,25 @@ final class ChangeBuffer[R] {
     count += 1
   }
 
-  /** Moves some rows to the front of a part, in no order, and returns where they end. */
-  def partition(from: Int, until: Int)(first: Int => Boolean): Int = {
-    var end = from
-    var i = from
-    while (i < until) {
-      if (first(i)) {
-        val one = changes(i)
-        changes(i) = changes(end)
-        changes(end) = one
-        end += 1
+  /** Removes the changes of other rows. The order stays. */
+  def retain(keeps: R => Boolean): Unit = {
+    var kept = 0
+    var i = 0
+    while (i < count) {
+      if (keeps(changes(i).row)) {
+        changes(kept) = changes(i)
+        kept += 1
       }
       i += 1
     }
-    end
+    count = kept
   }
 
-  /** Sorts a part. Changes that are equal in the order stay in their order. */
-  def sort(from: Int, until: Int, order: Comparator[R]): Unit = if (until - from > 1) {
+  /** Changes that are equal in the order stay in their order. */
+  def sort(order: Comparator[R]): Unit = if (count > 1) {
     val byRow: Comparator[Marked[R]] = (a, b) => order.compare(a.row, b.row)
-    Arrays.sort(changes, from, until, byRow)
+    Arrays.sort(changes, 0, count, byRow)
   }
-
-  /** Keeps the first rows only. */
-  def truncate(length: Int): Unit = count = length
 
   def clear(): Unit = {
     count = 0

@@ -1,7 +1,5 @@
 package io.streamjoin.join.changelog
 
-import java.util.Comparator
-
 import io.streamjoin.join.Count.{RetractedExpired, Stale, Unknown}
 import io.streamjoin.join.Counters
 import io.streamjoin.model.Side
@@ -37,9 +35,6 @@ private[changelog] final class KeyedChanges[R](
   private var changes: ChangeBuffer[R] = _
   private val taken = new ChangeBuffer[R]
 
-  private val bySequence: Comparator[R] = (a, b) => rows(side).compareSequence(a, b)
-  private val byRow: Comparator[R] = (a, b) => rows(side).compare(a, b)
-
   override def net(
       key: Long,
       changes: ChangeBuffer[R],
@@ -57,9 +52,9 @@ private[changelog] final class KeyedChanges[R](
     val before = if (found) taken(0) else null.asInstanceOf[R]
     val matched = found && taken.isMarked(0)
     val was = found && !rows(side).isTombstone(before)
-    val fresh =
-      if (!found) from
-      else changes.partition(from, until)(i => rows(side).compareSequence(changes(i), before) < 0)
+    var fresh = from
+    while (found && fresh < until && rows(side).compareSequence(changes(fresh), before) < 0)
+      fresh += 1
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
     val open = !found || !was && matched
     val expired = open && retractExpired(fresh, until, into)
@@ -89,26 +84,17 @@ private[changelog] final class KeyedChanges[R](
    */
   private def firstRemoved(from: Int, until: Int): Option[R] = {
     var removed = Option.empty[R]
-    changes.sort(from, until, bySequence)
     var start = from
     var isVoid = true
     while (isVoid && start < until) {
       val end = endOfStep(start, until)
-      val firstDelete = changes.partition(start, end)(changes.isMarked)
-      changes.sort(start, firstDelete, byRow)
-      changes.sort(firstDelete, end, byRow)
-      var (insert, delete) = (start, firstDelete)
-      while (insert < firstDelete || delete < end) {
-        val order =
-          if (delete == end) -1
-          else if (insert == firstDelete) 1
-          else rows(side).compare(changes(insert), changes(delete))
-        if (order <= 0) insert += 1
-        if (order >= 0) delete += 1
-        if (order > 0) removed = Some(changes(delete - 1))
-        isVoid &&= order == 0
+      while (start < end) {
+        val endOfEqual = endOfEqualRows(start, end)
+        val inserts = netInserts(start, endOfEqual)
+        if (inserts < 0) removed = Some(changes(start))
+        isVoid &&= inserts == 0
+        start = endOfEqual
       }
-      start = end
     }
     removed
   }
@@ -118,6 +104,23 @@ private[changelog] final class KeyedChanges[R](
     var end = start + 1
     while (end < until && rows(side).compareSequence(changes(end), changes(start)) == 0) end += 1
     end
+  }
+
+  private def endOfEqualRows(start: Int, until: Int): Int = {
+    var end = start + 1
+    while (end < until && rows(side).compare(changes(end), changes(start)) == 0) end += 1
+    end
+  }
+
+  /** Inserts minus deletes. */
+  private def netInserts(from: Int, until: Int): Int = {
+    var inserts = 0
+    var i = from
+    while (i < until) {
+      inserts += (if (changes.isMarked(i)) 1 else -1)
+      i += 1
+    }
+    inserts
   }
 
   /** The row exists after the changes. */
@@ -164,20 +167,16 @@ private[changelog] final class KeyedChanges[R](
    * [[Deleted]], or [[Void]]. Of several rows the largest is left.
    */
   private def ofStep(from: Int, until: Int): Int = {
-    val firstDelete = changes.partition(from, until)(changes.isMarked)
-    changes.sort(from, firstDelete, byRow)
-    changes.sort(firstDelete, until, byRow)
-    var insert = firstDelete - 1
-    var delete = until - 1
-    var deleted = false
-    while (insert >= from) {
-      val order =
-        if (delete < firstDelete) 1 else rows(side).compare(changes(insert), changes(delete))
-      if (order > 0) return insert
-      if (order < 0) deleted = true else insert -= 1
-      delete -= 1
+    var left = Void
+    var start = from
+    while (start < until) {
+      val end = endOfEqualRows(start, until)
+      val inserts = netInserts(start, end)
+      if (inserts > 0) left = start
+      else if (inserts < 0 && left == Void) left = Deleted
+      start = end
     }
-    if (deleted || delete >= firstDelete) Deleted else Void
+    left
   }
 
   private var stayed: R = _
@@ -188,7 +187,6 @@ private[changelog] final class KeyedChanges[R](
    * sequence are void, in [[endsVoid]].
    */
   private def stays(from: Int, until: Int, was: Boolean, before: R): Boolean = {
-    changes.sort(from, until, bySequence)
     var there = was
     stayed = before
     endsVoid = true
@@ -236,10 +234,7 @@ private[changelog] final class KeyedChanges[R](
   }
 
   private def lastRemoval(from: Int, until: Int): Option[Int] =
-    (from until until).filterNot(changes.isMarked).reduceOption { (a, b) =>
-      val order = rows(side).compareSequence(changes(a), changes(b))
-      if (order < 0 || order == 0 && rows(side).compare(changes(a), changes(b)) < 0) b else a
-    }
+    (until - 1 to from by -1).find(!changes.isMarked(_))
 }
 
 private object KeyedChanges {

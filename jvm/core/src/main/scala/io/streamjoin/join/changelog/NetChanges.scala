@@ -23,8 +23,7 @@ private[changelog] final class NetChanges[R](
     forgets: Side => Boolean,
     retracts: (Side, R) => Boolean
 ) {
-  private val byIdentity =
-    BySide.of[Comparator[R]](side => (a, b) => rows(side).compareIdentity(a, b))
+  private val inOrder = BySide.of[Comparator[R]](side => (a, b) => compare(rows(side), a, b))
   private val ofRow = BySide.of[RowChanges[R]] { side =>
     if (rows(side).keyed) new KeyedChanges[R](rows, stored, counters, keeps, retracts)
     else new CountedChanges[R](rows, stored, counters, keeps, forgets, retracts)
@@ -34,7 +33,7 @@ private[changelog] final class NetChanges[R](
   def of(key: Long, changes: ChangeBuffer[R], into: KeyDelta[R]): Unit = if (!changes.isEmpty) {
     val side = into.side
     withoutLate(side, changes)
-    changes.sort(0, changes.length, byIdentity(side))
+    changes.sort(inOrder(side))
     val row = ofRow(side)
     var others = 0
     var from = 0
@@ -50,14 +49,24 @@ private[changelog] final class NetChanges[R](
 
   private def endOfRow(side: Side, changes: ChangeBuffer[R], from: Int): Int = {
     var end = from + 1
-    while (end < changes.length && byIdentity(side).compare(changes(from), changes(end)) == 0)
+    while (end < changes.length && rows(side).compareIdentity(changes(from), changes(end)) == 0)
       end += 1
     end
   }
 
+  /** By row identity. Those of a unique key follow in the order of their sequences. */
+  private def compare(rows: InputRows[R], a: R, b: R): Int = {
+    val identity = rows.compareIdentity(a, b)
+    if (identity != 0 || !rows.keyed) identity
+    else {
+      val sequence = rows.compareSequence(a, b)
+      if (sequence != 0) sequence else rows.compare(a, b)
+    }
+  }
+
   private def withoutLate(side: Side, changes: ChangeBuffer[R]): Unit = {
-    val inTime = changes.partition(0, changes.length)(i => !rows(side).late(changes(i)))
-    counters.count(side, Late, (changes.length - inTime).toLong)
-    changes.truncate(inTime)
+    val arrived = changes.length
+    changes.retain(!rows(side).late(_))
+    counters.count(side, Late, (arrived - changes.length).toLong)
   }
 }

@@ -12,17 +12,18 @@ class ChangeBufferSuite extends AnyFunSuite {
       val uniques = (0 until n).map(i => i * i % rows)
       for ((unique, i) <- uniques.zipWithIndex)
         changes.add(Row(Some(1), unique, i), marked = i % 2 == 0)
-      changes.sort(0, n, (a, b) => Integer.compare(a.unique, b.unique))
+      changes.sort((a, b) => Integer.compare(a.unique, b.unique))
       assert(changes.length == n)
       assert((0 until n).map(changes(_).value) == (0 until n).sortBy(uniques(_)))
       assert((0 until n).forall(i => changes.isMarked(i) == (changes(i).value % 2 == 0)))
     }
   }
 
-  test("a part is sorted, and the others stay in their places") {
+  test("the changes that are retained stay in their order, with their marks") {
     val changes = new ChangeBuffer[Row]
-    for (i <- 9 to 0 by -1) changes.add(Row(Some(1), i, i), marked = true)
-    changes.sort(2, 6, (a, b) => Integer.compare(a.unique, b.unique))
-    assert((0 until 10).map(changes(_).unique) == Seq(9, 8, 4, 5, 6, 7, 3, 2, 1, 0))
+    for (i <- 9 to 0 by -1) changes.add(Row(Some(1), i, i), marked = i % 2 == 0)
+    changes.retain(_.unique % 3 == 0)
+    assert((0 until changes.length).map(i => changes(i).unique -> changes.isMarked(i)) ==
+      Seq(9 -> false, 6 -> true, 3 -> false, 0 -> true))
   }
 }
