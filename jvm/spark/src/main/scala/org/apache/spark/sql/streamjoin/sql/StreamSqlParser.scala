@@ -46,24 +46,38 @@ private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
 
   override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
 
-  protected override def read[T <: TreeNode[_]](text: String)(parse: String => T): T =
-    StreamSqlParser.edited(text, failed) match {
-      case None => native(text)(parse(text))
-      case Some(edited) =>
-        val relocation = new Relocation(edited)
-        val parsed =
-          try parse(edited.text)
-          catch { case e: ParseException => throw ForeignWords.of(text, relocation.of(e)) }
-        relocation.relocate(parsed)
-        parsed
+  protected override def read[T <: TreeNode[_]](text: String)(parse: String => T): T = {
+    val edits = edited(text)
+    try {
+      val parsed = parse(edits.fold(text)(_.text))
+      edits.foreach(_.relocate(parsed))
+      parsed
+    } catch {
+      case e: ParseException => throw ForeignWords.of(text, edits.fold(e)(_.relocated(e)))
     }
+  }
 
-  private def native[T](text: String)(parse: => T): T =
-    try parse
-    catch { case e: ParseException => throw ForeignWords.of(text, e) }
-
-  private def failed(e: Throwable): Unit =
-    logWarning("Cannot search a statement for windows on relations", e)
+  /** The text rewritten to Spark's own grammar; none if nothing changes. */
+  private def edited(text: String): Option[EditedText] =
+    if (StreamSqlParser.words.findFirstIn(text).isEmpty) None
+    else
+      try {
+        val sql = new SqlText(text)
+        val windows =
+          new RelationWindows(sql).edits ++ new AsOfWords(
+            sql,
+            StreamSqlParser.joinsTablesAsOf
+          ).edits
+        val edits = windows ++ new StreamWords(sql).edits(windows.nonEmpty) ++
+          new StreamHintWords(sql).edits
+        Option.when(edits.nonEmpty)(new EditedText(text, edits.sortBy(e => (e.start, e.end))))
+      } catch {
+        case e: ParseException => throw e
+        // a bug in this parser must not prevent Spark from running valid SQL
+        case NonFatal(e) =>
+          logWarning("Cannot search a statement for windows on relations", e)
+          None
+      }
 }
 
 private[streamjoin] object StreamSqlParser {
@@ -76,26 +90,6 @@ private[streamjoin] object StreamSqlParser {
 
   private val words =
     s"(?i)\\b(over|system_time|stream|stream_window|asof|${DescribedFunctions.names.mkString("|")})\\b|/\\*\\+".r
-
-  /** The text rewritten to Spark's own grammar; none if nothing changes. */
-  private def edited(text: String, failed: Throwable => Unit): Option[EditedText] =
-    if (words.findFirstIn(text).isEmpty) None
-    else {
-      try {
-        val sql = new SqlText(text)
-        val windows =
-          new RelationWindows(sql).edits ++ new AsOfWords(sql, joinsTablesAsOf).edits
-        val edits = windows ++ new StreamWords(sql).edits(windows.nonEmpty) ++
-          new StreamHintWords(sql).edits
-        Option.when(edits.nonEmpty)(new EditedText(text, edits.sortBy(e => (e.start, e.end))))
-      } catch {
-        case e: ParseException => throw e
-        // a bug in this parser must not prevent Spark from running valid SQL
-        case NonFatal(e) =>
-          failed(e)
-          None
-      }
-    }
 
   /** Whether Spark 4.3 accepts its own `ASOF JOIN`; the setting is none of earlier versions. */
   private def joinsTablesAsOf: Boolean =

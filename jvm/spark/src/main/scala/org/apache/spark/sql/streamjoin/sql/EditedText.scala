@@ -6,20 +6,38 @@ import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext, TreeNode}
 import org.apache.spark.sql.streamjoin.spark.{OriginOfNode, ParsedText}
 
-/** Moves positions in a parsed tree or error from an edited text to the original text. */
-private[streamjoin] final class Relocation(edited: EditedText) {
+/** Replaces the characters from `start` until `end`. */
+private[streamjoin] final case class Edit(start: Int, end: Int, replacement: String)
 
-  def of(e: ParseException): ParseException = {
+/**
+ * A text before and after edits. Moves positions in a parsed tree or error from the edited text to
+ * the original text.
+ *
+ * @param edits non-overlapping edits, in the order of the text
+ */
+private[streamjoin] final class EditedText(original: String, edits: Seq[Edit]) {
+
+  val text: String = {
+    val out = new StringBuilder
+    val end = edits.foldLeft(0) { (from, e) =>
+      out ++= original.substring(from, e.start) ++= e.replacement
+      e.end
+    }
+    out ++= original.substring(end)
+    out.result()
+  }
+
+  def relocated(e: ParseException): ParseException = {
     val place = for (line <- e.start.line; column <- e.start.startPosition)
-      yield edited.toOriginal(Relocation.offset(edited.text, line, column))
-    val start = place.fold(e.start)(p => Relocation.origin(edited.original, p, p))
+      yield toOriginal(EditedText.offset(text, line, column))
+    val start = place.fold(e.start)(p => EditedText.origin(original, p, p))
     val context = e.getQueryContext.collect {
-      case c: SQLQueryContext if c.sqlText.contains(edited.text) =>
+      case c: SQLQueryContext if c.sqlText.contains(text) =>
         relocated(c.originStartIndex.getOrElse(0), c.originStopIndex.getOrElse(0)).context
       case other => other
     }
     val moved = ParsedText.error(
-      edited.original,
+      original,
       start,
       e.getCondition,
       e.getMessageParameters.asScala.toMap,
@@ -56,14 +74,27 @@ private[streamjoin] final class Relocation(edited: EditedText) {
   }
 
   private def relocated(start: Int, stop: Int): Origin =
-    Relocation.origin(
-      edited.original,
-      edited.toOriginal(start),
-      edited.toOriginal(stop, asEnd = true)
-    )
+    EditedText.origin(original, toOriginal(start), toOriginal(stop, asEnd = true))
+
+  /**
+   * Maps a position in the edited text to the original. A position in inserted text maps to the
+   * start of the edit or, as the last character of a range (`asEnd`), to its end.
+   */
+  private def toOriginal(place: Int, asEnd: Boolean = false): Int = {
+    var moved = 0
+    var found = Option.empty[Int]
+    for (e <- edits if found.isEmpty) {
+      val start = e.start + moved
+      if (place < start) found = Some(place - moved)
+      else if (place < start + e.replacement.length) {
+        found = Some(if (asEnd) math.max(e.start, e.end - 1) else e.start)
+      } else moved += e.replacement.length - (e.end - e.start)
+    }
+    math.max(0, math.min(found.getOrElse(place - moved), original.length))
+  }
 }
 
-private[streamjoin] object Relocation {
+private[streamjoin] object EditedText {
 
   /** The origin of the characters from `start` to `stop`. */
   def origin(text: String, start: Int, stop: Int): Origin = {
