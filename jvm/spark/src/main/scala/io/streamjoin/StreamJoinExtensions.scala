@@ -13,13 +13,11 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *  - Parsing. `StreamSqlParser` rewrites windows on relations, `t OVER (RANGE ...)`, `ASOF JOIN`,
  *    `SELECT STREAM` and the arguments of the hint `STREAM_JOIN` to Spark's own grammar.
  *  - Hint resolution, before Spark looks up functions and expands stars.
- *    - `ResolveImposeOrder`: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node.
- *    - `ResolveChangelogFunctions`: `FROM_CHANGELOG`, `FROM_UPSERTS` and `FROM_DEBEZIUM` become
- *      plan nodes.
+ *    - `ResolveTableFunctions`: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)`, `FROM_CHANGELOG`,
+ *      `FROM_UPSERTS`, `FROM_DEBEZIUM` and windows on relations become plan nodes.
  *    - `RefuseForeignFunctions` refuses functions of other SQL dialects, with what to write
  *      instead.
  *    - `AwaitChangeColumns`: `_change_type` above a changelog join is resolved after the join.
- *    - `ResolveStreamWindow`: windows on relations become plan nodes.
  *    - `ResolveStreamHints`: the hints `stream_join` and `impose_order` become plan nodes.
  *    - `MarkLastRows` hides the row kind of a changelog that is the right input of an as-of join.
  *    - `AwaitAliases`: new names for all columns of a query are resolved after its joins.

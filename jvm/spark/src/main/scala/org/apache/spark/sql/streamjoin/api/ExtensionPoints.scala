@@ -57,11 +57,9 @@ import org.apache.spark.sql.streamjoin.sql.{
   DescribedFunctions,
   ExplainStream,
   RefuseForeignFunctions,
-  ResolveChangelogFunctions,
-  ResolveImposeOrder,
   ResolveSelectStream,
   ResolveStreamHints,
-  ResolveStreamWindow,
+  ResolveTableFunctions,
   StreamSqlParser
 }
 
@@ -87,11 +85,9 @@ object ExtensionPoints {
 
   private def beforeResolution(extensions: SparkSessionExtensions): Unit = {
     // before Spark looks up functions: DESCRIPTOR is not a function
-    extensions.injectHintResolutionRule(_ => ResolveImposeOrder)
-    extensions.injectHintResolutionRule(_ => ResolveChangelogFunctions)
+    extensions.injectHintResolutionRule(_ => ResolveTableFunctions)
     extensions.injectHintResolutionRule(RefuseForeignFunctions(_))
     extensions.injectHintResolutionRule(_ => AwaitChangeColumns)
-    extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)
     extensions.injectHintResolutionRule(_ => MarkLastRows)
     extensions.injectHintResolutionRule(_ => AwaitAliases)

@@ -7,7 +7,14 @@ import org.apache.spark.sql.catalyst.analysis.{
   UnresolvedFunction,
   UnresolvedTableValuedFunction
 }
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Expression,
+  FunctionTableSubqueryArgumentExpression,
+  Literal,
+  NamedArgumentExpression,
+  ScalarSubquery
+}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.StringType
 
 /** Arguments of a table function, by position or name. */
@@ -56,5 +63,15 @@ private[sql] object FunctionArguments {
     case Literal(name, StringType) if name != null =>
       Some(Seq(UnresolvedAttribute.parseAttributeName(name.toString)))
     case _ => None
+  }
+}
+
+/** A relation as the argument of a function: `TABLE(t)`, or a query in parentheses. */
+private[sql] object TableArgument {
+  def unapply(argument: Expression): Option[LogicalPlan] = argument match {
+    case t: FunctionTableSubqueryArgumentExpression => Some(t.plan)
+    // Spark parses each query in parentheses as a scalar subquery
+    case q: ScalarSubquery => Some(q.plan)
+    case _                 => None
   }
 }

@@ -18,22 +18,14 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   UnresolvedImposeOrder
 }
 
-/**
- * [[ResolveImposeOrder]], [[ResolveStreamWindow]], [[ResolveChangelogFunctions]] and
- * [[RefuseForeignFunctions]], each on its own.
- */
+/** [[ResolveTableFunctions]] and [[RefuseForeignFunctions]], each on its own. */
 class TableFunctionsSuite extends AnalysisSession {
 
   private def parsed(function: String): LogicalPlan =
     CatalystSqlParser.parsePlan(s"SELECT * FROM $function")
 
   private def rules: Seq[Rule[LogicalPlan]] =
-    Seq(
-      ResolveImposeOrder,
-      ResolveStreamWindow,
-      ResolveChangelogFunctions,
-      RefuseForeignFunctions(session)
-    )
+    Seq(ResolveTableFunctions, RefuseForeignFunctions(session))
 
   private def reads(plan: LogicalPlan, name: String): Boolean = plan.exists {
     case UnresolvedRelation(Seq(`name`), _, _) => true
@@ -52,7 +44,7 @@ class TableFunctionsSuite extends AnalysisSession {
   }
 
   test("IMPOSE_ORDER becomes an order with an option by name") {
-    val order = ResolveImposeOrder(
+    val order = ResolveTableFunctions(
       parsed(
         "IMPOSE_ORDER(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE, max_ahead => INTERVAL '1' HOUR)"
       )
@@ -64,7 +56,7 @@ class TableFunctionsSuite extends AnalysisSession {
   }
 
   test("IMPOSE_ORDER with missing or invalid arguments is refused") {
-    val rule = ResolveImposeOrder
+    val rule = ResolveTableFunctions
     for (
       (arguments, says) <- Seq(
         "TABLE(t), DESCRIPTOR(ot)" -> "the lag, is missing",
@@ -121,7 +113,9 @@ class TableFunctionsSuite extends AnalysisSession {
 
   test("STREAM_WINDOW becomes a window with its lengths and directions, or the last n rows") {
     def window(arguments: String): LogicalPlan =
-      ResolveStreamWindow(parsed(s"STREAM_WINDOW(TABLE(t), $arguments) AS w(a, b)")).collectFirst {
+      ResolveTableFunctions(
+        parsed(s"STREAM_WINDOW(TABLE(t), $arguments) AS w(a, b)")
+      ).collectFirst {
         case w: RelationWindow => w
         case w: LastRows       => w
       }.get
@@ -152,12 +146,12 @@ class TableFunctionsSuite extends AnalysisSession {
         "0, 'ROWS PRECEDING'" -> "not a whole number above 0"
       )
     )
-      refused(ResolveStreamWindow, s"STREAM_WINDOW(TABLE(t), $arguments)", "INVALID_WINDOW", says)
+      refused(ResolveTableFunctions, s"STREAM_WINDOW(TABLE(t), $arguments)", "INVALID_WINDOW", says)
   }
 
   test("changelog functions take columns as descriptors or as strings") {
     def changes(function: String): UnresolvedChangelog =
-      ResolveChangelogFunctions(parsed(function)).collectFirst { case c: UnresolvedChangelog =>
+      ResolveTableFunctions(parsed(function)).collectFirst { case c: UnresolvedChangelog =>
         c
       }.get
     val log = changes("FROM_CHANGELOG(TABLE(t), key => DESCRIPTOR(a, b), op => 'kind')")
@@ -171,30 +165,28 @@ class TableFunctionsSuite extends AnalysisSession {
         "FROM_UPSERTS(1, 'id', 'seq')" -> "the first argument must be TABLE(...)",
         "FROM_UPSERTS(TABLE(t), 1 + 1, 'seq')" -> "the argument key must be DESCRIPTOR(column)"
       )
-    ) refused(ResolveChangelogFunctions, function, "INVALID_CHANGELOG", says)
+    ) refused(ResolveTableFunctions, function, "INVALID_CHANGELOG", says)
   }
 
   test("a function with another name or a qualifier is left unchanged") {
     for (
-      (rule, name, similar, arguments) <- Seq[(Rule[LogicalPlan], String, String, String)](
+      (name, similar, arguments) <- Seq(
         (
-          ResolveImposeOrder,
           "impose_order",
           "impose_orders",
           "TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE"
         ),
         (
-          ResolveStreamWindow,
           "stream_window",
           "stream_windows",
           "TABLE(t), INTERVAL '10' MINUTE, 'FOLLOWING'"
         ),
-        (ResolveChangelogFunctions, "from_upserts", "from_upsert", "TABLE(t), 'id', 'seq'")
+        ("from_upserts", "from_upsert", "TABLE(t), 'id', 'seq'")
       )
     ) {
       def isReplaced(function: String) = {
         val plan = parsed(s"$function($arguments)")
-        rule(plan) != plan
+        ResolveTableFunctions(plan) != plan
       }
       assert(isReplaced(name) && isReplaced(name.toUpperCase(Locale.ROOT)), name)
       assert(!isReplaced(similar) && !isReplaced(s"db.$name"), name)
