@@ -17,10 +17,10 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *      `FROM_UPSERTS`, `FROM_DEBEZIUM` and windows on relations become plan nodes.
  *    - `RefuseForeignFunctions` refuses functions of other SQL dialects, with what to write
  *      instead.
- *    - `AwaitChangeColumns`: `_change_type` above a changelog join is resolved after the join.
+ *    - `HoldNames`: above joins, `_change_type` and new names for all columns of a query are
+ *      resolved after the joins.
  *    - `ResolveStreamHints`: the hints `stream_join` and `impose_order` become plan nodes.
  *    - `MarkLastRows` hides the row kind of a changelog that is the right input of an as-of join.
- *    - `AwaitAliases`: new names for all columns of a query are resolved after its joins.
  *    - `HoldHintedJoins`: nodes above a join that adds columns are resolved after the join.
  *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream prints the same as `df.explain()`.
  *    - `ResolvePendingPath`: buffered rows are read as
@@ -38,8 +38,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ResolveStreamSubqueries`: subqueries over streams become semi and anti joins.
  *    - `ResolveChangelog`, `ResolveChangelogJoin`: changelog joins. They run before the event-time
  *      join, which treats each row as an insert.
- *    - `AwaitChangeColumns.Release`, `AwaitAliases.Release` restore `_change_type` and the new
- *      names.
+ *    - `HoldNames.Release` restores `_change_type` and the new names.
  *    - `CompleteSums`: sums over a changelog that is not the output of a join get both images of
  *      each update.
  *    - `ResolveStreamJoin`: a join of streams with an imposed order becomes the event-time join, or

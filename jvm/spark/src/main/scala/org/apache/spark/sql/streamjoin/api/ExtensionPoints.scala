@@ -15,10 +15,9 @@ import org.apache.spark.sql.streamjoin.logical.optimize.{
   PushFilters
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
-  AwaitAliases,
-  AwaitChangeColumns,
   CheckJoinHints,
   HoldHintedJoins,
+  HoldNames,
   InlineOrderedCTE,
   MarkLastRows,
   PlaceWindows,
@@ -87,10 +86,9 @@ object ExtensionPoints {
     // before Spark looks up functions: DESCRIPTOR is not a function
     extensions.injectHintResolutionRule(_ => ResolveTableFunctions)
     extensions.injectHintResolutionRule(RefuseForeignFunctions(_))
-    extensions.injectHintResolutionRule(_ => AwaitChangeColumns)
+    extensions.injectHintResolutionRule(_ => HoldNames)
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)
     extensions.injectHintResolutionRule(_ => MarkLastRows)
-    extensions.injectHintResolutionRule(_ => AwaitAliases)
     // before Spark expands a star
     extensions.injectHintResolutionRule(_ => HoldHintedJoins)
     extensions.injectHintResolutionRule(ExplainStream(_))
@@ -109,8 +107,7 @@ object ExtensionPoints {
     // before the event-time join, which treats each row as an insert
     extensions.injectResolutionRule(_ => ResolveChangelog)
     extensions.injectResolutionRule(_ => ResolveChangelogJoin)
-    extensions.injectResolutionRule(_ => AwaitChangeColumns.Release)
-    extensions.injectResolutionRule(_ => AwaitAliases.Release)
+    extensions.injectResolutionRule(_ => HoldNames.Release)
     extensions.injectResolutionRule(_ => CompleteSums)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     extensions.injectResolutionRule(_ => RefuseWindowsInConditions)

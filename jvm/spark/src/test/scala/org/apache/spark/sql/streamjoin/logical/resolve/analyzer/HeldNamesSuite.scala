@@ -21,8 +21,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 
 /**
  * The rules that defer names until a join is built, each on its own: [[HoldHintedJoins]] defers the
- * columns of the join, [[AwaitChangeColumns]] the change columns, and [[AwaitAliases]] new names of
- * all columns.
+ * columns of the join, [[HoldNames]] the change columns and new names of all columns.
  */
 class HeldNamesSuite extends AnalysisSession {
 
@@ -73,10 +72,10 @@ class HeldNamesSuite extends AnalysisSession {
 
   test("column aliases of a query are deferred only if it contains a join") {
     val text = "SELECT x FROM (SELECT * FROM a JOIN b ON a.id = b.id) AS t(x, y)"
-    val plan = AwaitAliases(CatalystSqlParser.parsePlan(text))
+    val plan = HoldNames(CatalystSqlParser.parsePlan(text))
     assert(plan.collect { case a: AwaitedAliases => a.names } == Seq(Seq("x", "y")))
     val plain = CatalystSqlParser.parsePlan("SELECT x FROM (SELECT * FROM a) AS t(x, y)")
-    assert(AwaitAliases(plain) == plain)
+    assert(HoldNames(plain) == plain)
   }
 
   private def names(plan: LogicalPlan): Seq[String] = plan.expressions.map {
@@ -86,7 +85,7 @@ class HeldNamesSuite extends AnalysisSession {
   }
 
   private def awaited(text: String): Seq[String] =
-    names(AwaitChangeColumns(CatalystSqlParser.parsePlan(text)))
+    names(HoldNames(CatalystSqlParser.parsePlan(text)))
 
   test("unqualified change columns above a join are deferred") {
     assert(
@@ -109,8 +108,8 @@ class HeldNamesSuite extends AnalysisSession {
   test("deferred change columns are restored once the plan below is resolved") {
     val known = planOf(stream("value AS k", "timestamp AS t"))
     def list(child: LogicalPlan) = Project(Seq(AwaitedColumn("_change_type")), child)
-    assert(names(AwaitChangeColumns.Release(list(known))) == Seq("_change_type"))
+    assert(names(HoldNames.Release(list(known))) == Seq("_change_type"))
     val unknown = list(UnresolvedRelation(Seq("a")))
-    assert(AwaitChangeColumns.Release(unknown) == unknown)
+    assert(HoldNames.Release(unknown) == unknown)
   }
 }
