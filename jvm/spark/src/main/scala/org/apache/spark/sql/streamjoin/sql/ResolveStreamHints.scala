@@ -77,7 +77,7 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
     def within(plan: LogicalPlan): LogicalPlan = plan match {
       case j: Join =>
         found = true
-        if (StreamJoinHint.on(j).nonEmpty) {
+        if (StreamJoinHint.options(j).nonEmpty) {
           throw invalid(CurrentOrigin.get, "the SELECT has two STREAM_JOIN hints")
         }
         val inputs = j.mapChildren(within).asInstanceOf[Join]

@@ -32,7 +32,7 @@ private[streamjoin] sealed abstract class JoinKind {
 
   /** Refuses the first option of a join that this kind does not support. */
   final def misfit(j: Join): Option[StreamJoinAnalysisException] = for {
-    options <- StreamJoinHint.on(j)
+    options <- StreamJoinHint.options(j)
     misfit <- misfits.find(_.isGiven(options))
   } yield misfit.error(j.origin)
 }
@@ -63,7 +63,7 @@ private[streamjoin] object JoinKind {
     override def byEventTime: Boolean = true
 
     override protected def applies(j: Join): Boolean =
-      StreamJoinHint.on(j).exists(_.last) || j.children.exists(LastRows.on(_).nonEmpty)
+      StreamJoinHint.options(j).exists(_.last) || j.children.exists(LastRows.on(_).nonEmpty)
 
     private def refused(reason: String, instead: String)(origin: Origin) =
       StreamJoinErrors.unsupportedAsOf(origin, reason, instead)
@@ -83,7 +83,7 @@ private[streamjoin] object JoinKind {
   case object Changelog extends JoinKind {
 
     override protected def applies(j: Join): Boolean =
-      StreamJoinHint.on(j).exists(_.isChangelog) ||
+      StreamJoinHint.options(j).exists(_.isChangelog) ||
         j.children.exists(input => input.resolved && ChangelogMarks.areChanges(input))
 
     private def refused(isGiven: JoinOptions => Boolean, reason: String) =
@@ -129,7 +129,7 @@ private[streamjoin] object JoinKind {
   case object OfTables extends JoinKind {
 
     override protected def applies(j: Join): Boolean =
-      StreamJoinHint.on(j).nonEmpty && !j.isStreaming
+      StreamJoinHint.options(j).nonEmpty && !j.isStreaming
   }
 
   private val stateTtl: Misfit = Misfit(
@@ -143,7 +143,7 @@ private[streamjoin] object JoinKind {
 
   /** The kind of a join; none: Spark's own join. */
   def of(j: Join): Option[JoinKind] =
-    if (StreamJoinHint.on(j).exists(_.isChangelog)) Some(Changelog)
+    if (StreamJoinHint.options(j).exists(_.isChangelog)) Some(Changelog)
     else Seq(AsOf, Changelog, OfTables, EventTime).find(_.applies(j))
 
   /** The kind of a join that this project executes in any configuration. */
@@ -154,6 +154,6 @@ private[streamjoin] object JoinKind {
    * the inputs, or a hint.
    */
   def isImposed(j: Join): Boolean =
-    StreamJoinHint.on(j).nonEmpty || j.children.exists(TimeColumns.of(_).imposed) ||
+    StreamJoinHint.options(j).nonEmpty || j.children.exists(TimeColumns.of(_).imposed) ||
       j.getTagValue(JoinWindows.Placed).nonEmpty
 }

@@ -88,7 +88,7 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
   }
 
   private def isEarlyInner(j: Join): Boolean =
-    j.joinType.isInstanceOf[InnerLike] && StreamJoinHint.on(j).exists(_.emitsEarly)
+    j.joinType.isInstanceOf[InnerLike] && StreamJoinHint.options(j).exists(_.emitsEarly)
 
   /** The names by which a query may qualify the columns of a plan. */
   private def names(plan: LogicalPlan): Set[String] = plan match {

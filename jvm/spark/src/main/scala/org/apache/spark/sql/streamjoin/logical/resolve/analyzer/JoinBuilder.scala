@@ -18,7 +18,7 @@ private[streamjoin] object JoinBuilder {
 
   /** Keeps the nodes above a join unresolved until the join is released. */
   def hold(j: Join): UnresolvedStreamJoin =
-    UnresolvedStreamJoin(StreamJoinHint.changed(j)(_.copy(held = true)))
+    UnresolvedStreamJoin(StreamJoinHint.held(j, held = true))
 
   /** Builds a join that waited in [[UnresolvedStreamJoin]], with the columns that it adds. */
   def released(held: LogicalPlan): LogicalPlan = held match {
@@ -66,12 +66,12 @@ private[streamjoin] object JoinBuilder {
 
   /** Spark's own join, with the output columns of a join of streams. */
   private def ofTables(j: Join, columns: Seq[NamedExpression]): LogicalPlan = {
-    val plain = StreamJoinHint.changed(j)(_.child)
+    val plain = StreamJoinHint.removed(j)
     if (!StreamJoinHint.emitsLate(j)) plain
     else LateColumn.empty(if (columns == j.output) plain else Project(columns, plain))
   }
 
-  private def free(j: Join): Join = StreamJoinHint.changed(j)(_.copy(held = false))
+  private def free(j: Join): Join = StreamJoinHint.held(j, held = false)
 
   private def orThrow(built: Either[Refusal, LogicalPlan]): LogicalPlan =
     built.fold(refusal => throw refusal.error, identity)

@@ -16,7 +16,7 @@ object MarkLastRows extends Rule[LogicalPlan] {
     if (!plan.containsPattern(JOIN)) plan
     else
       plan.resolveOperatorsUp {
-        case j: Join if StreamJoinHint.on(j).exists(_.last) && mayBeChanges(j.right) =>
+        case j: Join if StreamJoinHint.options(j).exists(_.last) && mayBeChanges(j.right) =>
           j.copy(right = LastRows(1, j.right, byOption = true))
       }
 

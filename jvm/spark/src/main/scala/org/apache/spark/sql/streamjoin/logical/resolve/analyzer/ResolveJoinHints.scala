@@ -48,7 +48,7 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
 
   private def held(plan: LogicalPlan): LogicalPlan = plan match {
     case u: UnresolvedStreamJoin => u
-    case j: Join if !j.resolved && StreamJoinHint.on(j).exists(mayAddColumns(j, _)) =>
+    case j: Join if !j.resolved && StreamJoinHint.options(j).exists(mayAddColumns(j, _)) =>
       JoinBuilder.hold(j.mapChildren(held).asInstanceOf[Join])
     case f: Filter => EarlyBounds.placed(f).mapChildren(held)
     case other     => other.mapChildren(held)
@@ -62,10 +62,10 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
     options.addsColumns || j.exists(_.isInstanceOf[UnresolvedChangelog])
 
   /** Whether the join is the whole query, as over Spark Connect. It gets the columns of `*`. */
-  private def isWhole(j: Join): Boolean = !j.childrenResolved && StreamJoinHint.on(j).nonEmpty
+  private def isWhole(j: Join): Boolean = !j.childrenResolved && StreamJoinHint.options(j).nonEmpty
 
   private def isSecondStep(j: Join): Boolean =
-    j.resolved && j.condition.nonEmpty && StreamJoinHint.on(j).exists(_.addsColumns)
+    j.resolved && j.condition.nonEmpty && StreamJoinHint.options(j).exists(_.addsColumns)
 
   private def isFirstStep(j: Join): Boolean = j.joinType match {
     case _: NaturalJoin | _: UsingJoin => false
@@ -79,7 +79,7 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
 
   override def apply(plan: LogicalPlan): Unit = {
     // a DataFrame with a hint is analyzed before it is joined
-    check(StreamJoinHint.of(plan).fold(plan)(_.child))
+    check(StreamJoinHint.on(plan).fold(plan)(_.child))
   }
 
   /** A complete plan, above which no join follows. */
@@ -89,17 +89,17 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
   }
 
   private def check(plan: LogicalPlan): Unit = if (plan.exists(_.isInstanceOf[StreamJoinHint])) {
-    val joins = plan.collect { case j: Join if StreamJoinHint.on(j).nonEmpty => j }
-    val placed = joins.flatMap(j => StreamJoinHint.of(j.left))
+    val joins = plan.collect { case j: Join if StreamJoinHint.options(j).nonEmpty => j }
+    val placed = joins.flatMap(j => StreamJoinHint.on(j.left))
     plan.foreach {
       case h: StreamJoinHint if !placed.exists(_ eq h) =>
         throw JoinOptions.refusal("the hint is not on the left input of a join")(h.origin)
       case _ =>
     }
     val served = plan.collect { case s: JoinNode => s.options.hint } ++
-      joins.filter(JoinKind.of(_).nonEmpty).flatMap(StreamJoinHint.on).map(_.hint)
+      joins.filter(JoinKind.of(_).nonEmpty).flatMap(StreamJoinHint.options).map(_.hint)
     joins.foreach { j =>
-      if (JoinKind.of(j).isEmpty && !served.contains(StreamJoinHint.on(j).get.hint))
+      if (JoinKind.of(j).isEmpty && !served.contains(StreamJoinHint.options(j).get.hint))
         throw notOfStreams(j)
     }
   }

@@ -129,7 +129,7 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val taken = plan match {
-      case j: Join if StreamJoinHint.on(j).exists(_.addsColumns) =>
+      case j: Join if StreamJoinHint.options(j).exists(_.addsColumns) =>
         throw CheckJoinHints.lacksColumns(j)
       case j: Join if j.isStreaming || JoinKind.of(j).nonEmpty =>
         ResolveStreamJoin(Project(j.output, j)).children.head

@@ -47,7 +47,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
             }
             // Spark looks for references of an outer query above joins only
             val (correlated, own) = others.partition(_.exists(_.isInstanceOf[OuterReference]))
-            val hint = StreamJoinHint.of(child)
+            val hint = StreamJoinHint.on(child)
             val outer =
               filtered(own, hint.fold(child)(h => child.transform { case `h` => h.child }))
             filtered(

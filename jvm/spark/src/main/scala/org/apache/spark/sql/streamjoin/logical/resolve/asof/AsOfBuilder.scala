@@ -42,7 +42,7 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
     probe = build.other
     _ <- misfit.toLeft(())
     joinType <- typeOf(probe)
-    plain = StreamJoinHint.changed(join)(_.child)
+    plain = StreamJoinHint.removed(join)
     l <- StreamJoinBuilder.bounded(LastRows.off(plain.left))
     r <- StreamJoinBuilder.bounded(LastRows.off(plain.right))
     versioned <- versionsOf(BySide(l, r), build, count)
@@ -87,7 +87,7 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
     }
   }
 
-  private def byOption: Boolean = StreamJoinHint.on(join).exists(_.last)
+  private def byOption: Boolean = StreamJoinHint.options(join).exists(_.last)
 
   /** Refuses a join with parts that as-of joins do not support. */
   private def misfit: Option[Refusal] = {
@@ -260,7 +260,7 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
       condition,
       pair.map(NamedTime.of(_, left, right)),
       bounds.copy(reach = times.reach),
-      StreamJoinHint.on(join).getOrElse(JoinOptions()),
+      StreamJoinHint.options(join).getOrElse(JoinOptions()),
       versions,
       late,
       AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)

@@ -33,7 +33,7 @@ private[asof] object VersionTtl {
       build: Side,
       versions: Option[Versions]
   ): Either[Refusal, Expression] = {
-    val options = StreamJoinHint.on(join).getOrElse(JoinOptions())
+    val options = StreamJoinHint.options(join).getOrElse(JoinOptions())
     val ttl = BySide(options.leftTtl, options.rightTtl)
     def refused(reason: String) =
       Left(Refusal(JoinOptions.refusal(reason, "state_ttl")(join.origin)))

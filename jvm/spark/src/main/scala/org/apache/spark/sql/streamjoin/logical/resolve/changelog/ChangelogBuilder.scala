@@ -47,14 +47,14 @@ private[streamjoin] object ChangelogBuilder {
    * renames in a self-join.
    */
   def build(asked: Join): Either[Refusal, LogicalPlan] = {
-    val plain = StreamJoinHint.changed(asked)(_.child)
+    val plain = StreamJoinHint.removed(asked)
     val join = plain
       .withNewChildren(plain.children.map(input =>
         ChangelogMarks.withoutStale(UnitedChanges.of(GroupUpserts.of(input)))
       ))
       .asInstanceOf[Join]
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
-    val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())
+    val options = StreamJoinHint.options(asked).getOrElse(JoinOptions())
     for {
       _ <- JoinKind.Changelog.misfit(asked).map(Refusal(_)).toLeft(())
       leftTtl <- ttl(options.leftTtl, asked.origin)

@@ -52,7 +52,7 @@ private[streamjoin] object StreamJoinBuilder {
     joinType <- JoinTypes.of(join.joinType).toRight(
       Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
     )
-    inputs = StreamJoinHint.changed(join)(_.child)
+    inputs = StreamJoinHint.removed(join)
     left <- bounded(inputs.left)
     right <- bounded(inputs.right)
     written = assembled(join, left, right, joinType, late)
@@ -111,7 +111,7 @@ private[streamjoin] object StreamJoinBuilder {
       joinType,
       condition,
       times.map(NamedTime.of(_, left, right)),
-      StreamJoinHint.on(join).getOrElse(JoinOptions()),
+      StreamJoinHint.options(join).getOrElse(JoinOptions()),
       late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns))),
       AliasedColumn.of(condition.references ++ AttributeSet(times), left, right)
     )
