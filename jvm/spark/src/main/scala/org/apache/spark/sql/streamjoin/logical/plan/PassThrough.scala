@@ -15,9 +15,3 @@ private[streamjoin] trait PassesTimes extends PassesColumns with HasTimeColumns 
 
   override def timeColumns: TimeColumns = TimeColumns.of(child)
 }
-
-/** A logical node that keeps all nodes above it unresolved, until a rule replaces it. */
-private[streamjoin] trait KeepsUnresolved extends PassesColumns {
-
-  override lazy val resolved: Boolean = false
-}
