@@ -12,9 +12,7 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  *
  * Code that treats the kinds differently asks the node instead of matching on its class.
  */
-private[streamjoin] trait JoinNode extends BinaryNode
-    with DependsOnZones
-    with HasTimeColumns {
+private[streamjoin] trait JoinNode extends BinaryNode with HasTimeColumns {
 
   def kind: JoinKind
 
@@ -44,7 +42,11 @@ private[streamjoin] trait JoinNode extends BinaryNode
    */
   def rowtime: Option[Attribute] = None
 
-  final override def zones: Set[String] = if (kind.byEventTime) analysis.zones else Set.empty
+  /**
+   * The session time zones that its bounds depend on, and those of joins below. Valid once
+   * resolved.
+   */
+  final def zones: Set[String] = if (kind.byEventTime) analysis.zones else Set.empty
 
   final def input(side: Side): LogicalPlan = BySide(left, right)(side)
 
@@ -83,13 +85,16 @@ private[streamjoin] trait JoinNode extends BinaryNode
     left.outputSet.intersect(right.outputSet).isEmpty
 
   private def question: JoinQuestion = JoinQuestion(
-    JoinQuestion.Input.of(left),
-    JoinQuestion.Input.of(right),
+    known(left),
+    known(right),
     joinType,
     AliasedColumn.restored(condition, aliased),
     times.zip(names),
     children.map(AliasedColumn.ofInput(_, aliased))
   )
+
+  private def known(input: LogicalPlan): JoinQuestion.Input =
+    JoinQuestion.Input.of(input, input.collect { case j: JoinNode => j.zones }.flatten.toSet)
 
   /**
    * Keys, bounds, time zones and watermarks that follow from the condition. Valid once resolved.

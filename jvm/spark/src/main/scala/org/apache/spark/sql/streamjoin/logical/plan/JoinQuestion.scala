@@ -46,11 +46,7 @@ private[streamjoin] object JoinQuestion {
   )
 
   object Input {
-    def of(plan: LogicalPlan): Input = Input(
-      plan.output,
-      TimeColumns.of(plan),
-      plan.collect { case j: DependsOnZones => j.zones }.flatten.toSet,
-      StreamJoinInput.zoned(plan)
-    )
+    def of(plan: LogicalPlan, zones: Set[String] = Set.empty): Input =
+      Input(plan.output, TimeColumns.of(plan), zones, StreamJoinInput.zoned(plan))
   }
 }
