@@ -1,13 +1,28 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.orders
 
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
+import org.apache.spark.sql.streamjoin.{ColumnNames, NearestWord}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, UnresolvedImposeOrder}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
+import org.apache.spark.sql.streamjoin.logical.times.{BatchTime, MaxAhead}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
- * Analyzer rule that builds the node for `IMPOSE_ORDER`, or refuses it, when its input is resolved.
- * It removes the node from a table, as Spark removes watermarks from batch queries.
+ * Analyzer rule that builds the node for `IMPOSE_ORDER` when its input is resolved, or refuses the
+ * column or the lag. It removes the node from a table, as Spark removes watermarks from batch
+ * queries.
+ *
+ * A TIMESTAMP column also gets a watermark of Spark's, if the plan has none, for aggregations
+ * above.
  */
 object ResolveOrders extends Rule[LogicalPlan] {
 
@@ -15,10 +30,157 @@ object ResolveOrders extends Rule[LogicalPlan] {
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case u: UnresolvedImposeOrder if u.childrenResolved && u.expressions.forall(_.resolved) =>
-          OrderImposer.impose(u, conf.resolver)
+          imposed(u)
         case o: ImposeOrder if o.child.resolved && !o.child.isStreaming =>
           o.child.setTagValue(WarnAtAnalysis.OrderOfTable, o.column.name)
           o.child
       }
     }
+
+  private def imposed(u: UnresolvedImposeOrder): ImposeOrder = {
+    val ahead = u.ahead.map(word(u, _))
+    val column = timeOf(u)
+    val unit = TimeUnit
+      .of(column.dataType)
+      .filterNot(_ => TimeUnit.isWindow(column.dataType))
+      .getOrElse(
+        throw StreamJoinErrors.analysis(
+          "UNSUPPORTED_TIME_TYPE",
+          u.origin,
+          "column" -> column.name,
+          "type" -> column.dataType.sql,
+          "instead" -> made(column)
+        )
+      )
+    val lag = new Distances("lag", column, u.origin).inUnits(Distance.of(u.lag))
+    val idle = u.idleTimeout.map { timeout =>
+      val distances = new Distances(
+        "idle_timeout",
+        column,
+        u.origin,
+        calendar = "does not define when the input is idle"
+      )
+      Math.floorDiv(distances.span(Distance.of(timeout)), MICROS_PER_MILLIS)
+    }
+    val limit = maxAhead(u, column, unit, ahead)
+    val below = sparkWatermark(u.child, column, lag)
+    ImposeOrder(
+      UUID.randomUUID(),
+      below.output.find(_.exprId == column.exprId).get,
+      lag,
+      idle,
+      imposed = true,
+      limit,
+      limit.map(_ => BatchTime.forType(column.dataType)),
+      below
+    )
+  }
+
+  /** Reads an option from an SQL expression. */
+  private def word(u: UnresolvedImposeOrder, e: Expression): String =
+    if (e.foldable && e.dataType.isInstanceOf[StringType]) String.valueOf(e.eval())
+    else throw StreamJoinErrors.wrongUse(u.origin, s"${e.sql} is not a constant string")
+
+  /** @param ahead the handling of rows further ahead than the limit: `reject` or `keep` */
+  private def maxAhead(
+      u: UnresolvedImposeOrder,
+      column: Attribute,
+      unit: TimeUnit,
+      ahead: Option[String]
+  ): Option[MaxAhead] = {
+    val rejects = ahead.forall {
+      case "reject" => true
+      case "keep"   => false
+      case other =>
+        throw StreamJoinErrors.wrongUse(u.origin, s"ahead is 'reject' or 'keep', not '$other'")
+    }
+    if (ahead.nonEmpty && u.maxAhead.isEmpty) {
+      throw StreamJoinErrors.wrongUse(
+        u.origin,
+        "ahead applies to rows further ahead than max_ahead, and max_ahead is not set"
+      )
+    }
+    u.maxAhead.map(Distance.of(_)).map { most =>
+      val distances = new Distances(
+        "max_ahead",
+        column,
+        u.origin,
+        calendar = "does not bound how far ahead of the clock a time may be"
+      )
+      if (unit == TimeUnit.Number) {
+        throw distances.refusal(
+          most.text,
+          "numbers cannot be compared with a clock",
+          s"max_ahead for a column of times, such as timestamp_millis(${column.name}), or remove it"
+        )
+      }
+      MaxAhead(distances.span(most), rejects)
+    }
+  }
+
+  private def timeOf(u: UnresolvedImposeOrder): Attribute = {
+    val name = ColumnNames.written(u.column)
+    def refused(reason: String, instead: String) =
+      StreamJoinErrors.analysis(
+        "INVALID_COLUMN",
+        u.origin,
+        "column" -> name,
+        "reason" -> reason,
+        "columns" -> u.child.output.map(ColumnNames.of).mkString(", "),
+        "instead" -> instead
+      )
+    u.child.resolve(u.column, conf.resolver) match {
+      case Some(a: Attribute) => a
+      case Some(_) =>
+        val alias = ColumnNames.written(u.column.takeRight(1))
+        throw refused(
+          "it is a field inside a column, not a column",
+          s"Select it as a separate column below the order: select $name AS $alias"
+        )
+      case None => throw refused("the input has no such column", meant(u.column, u.child))
+    }
+  }
+
+  private def sparkWatermark(child: LogicalPlan, column: Attribute, lag: Long): LogicalPlan = {
+    val taken = child.exists(_.isInstanceOf[EventTimeWatermark]) || !child.isStreaming
+    if (column.dataType != TimestampType || taken) child
+    else EventTimeWatermark(UUID.randomUUID(), column, new CalendarInterval(0, 0, lag), child)
+  }
+
+  // ---- advice for a column that cannot be an event time, without the last full stop ----
+
+  /** How to convert a column of another type to an event time, or the field of it that is one. */
+  private def made(column: Attribute): String = {
+    val name = ColumnNames.written(Seq(column.name))
+    def below(expression: String) =
+      s"Compute a time from it below the order: select $expression AS $name, or another name"
+    column.dataType match {
+      case _: StringType => below(s"to_timestamp($name)")
+      case DoubleType | FloatType =>
+        below(s"timestamp_micros(CAST($name * 1000000 AS BIGINT)) (of seconds)")
+      case _: DecimalType => below(s"timestamp_seconds($name) (of seconds)")
+      case BinaryType     => below(s"to_timestamp(CAST($name AS STRING))")
+      case s: StructType =>
+        s.fields.find(f => TimeUnit.of(f.dataType).nonEmpty).fold(other) { field =>
+          val inside = ColumnNames.written(Seq(column.name, field.name))
+          s"Select a field as a separate column below the order: select $inside AS " +
+            ColumnNames.written(Seq(field.name))
+        }
+      case _ => other
+    }
+  }
+
+  private val other = "Impose the order on a column of one of these types"
+
+  /** The columns with a similar name, or else the columns with a suitable type. */
+  private def meant(column: Seq[String], input: LogicalPlan): String = {
+    val times = input.output.filter(a => TimeUnit.of(a.dataType).nonEmpty)
+    if (times.isEmpty) "None of these columns has a type that can have an order. See to_timestamp"
+    else {
+      NearestWord.of(column.last, times.map(_.name)).fold(
+        "These columns have a type that can have an order: " +
+          s"${times.map(ColumnNames.of).mkString(", ")}"
+      )(name => s"Perhaps write ${ColumnNames.written(Seq(name))}")
+    }
+  }
 }

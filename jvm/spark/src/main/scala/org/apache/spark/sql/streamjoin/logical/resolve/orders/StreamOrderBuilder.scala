@@ -16,6 +16,8 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   ClaimedOrder,
+  JoinNode,
+  JoinWindows,
   KeyedWatermarks,
   OrderScope,
   StreamOrder,
@@ -25,6 +27,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingWatermark
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
   InputSources,
   LateRowsBelow,
+  Rowtime,
   ZonedInput
 }
 import org.apache.spark.sql.streamjoin.logical.times.{TimeColumns, TimeExpression}
@@ -175,12 +178,28 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       keys,
       if (time.isInstanceOf[Attribute]) ColumnNames.sql(time) else RowtimeWords.of(time, child),
       if (sort.global) RequestedOrderScope.of(child) else OrderScope.EachPartition,
-      PrecedingRows.decide(time, child),
+      waitsForWindows(time, child),
       zoned(keys, plan),
       InputSources.of(plan),
       new ClaimedOrder(keys),
       plan
     )
+  }
+
+  /**
+   * Whether an order by the time of a join with a window PRECEDING on one input emits a row when its
+   * window is complete, together with all its matches.
+   *
+   * Source: the second query of SQLstream s-Server, "Streaming Joins", in which a trade waits for
+   * orders up to its own time. The first query, with FOLLOWING, does not wait for a complete window.
+   */
+  private def waitsForWindows(time: Expression, plan: LogicalPlan): Boolean = plan match {
+    case Project(list, child) => waitsForWindows(replaceAlias(time, getAliasMap(list)), child)
+    case j: JoinNode if j.rowtime.isEmpty =>
+      j.getTagValue(JoinWindows.Placed).exists(_.precede) &&
+      Rowtime.of(j).exists(_.semanticEquals(time))
+    case p if StreamOrder.isKeptBy(p) => p.children.exists(waitsForWindows(time, _))
+    case _                            => false
   }
 
   private def zoned(keys: Seq[SortOrder], child: LogicalPlan): Seq[ZonedPart] = {
