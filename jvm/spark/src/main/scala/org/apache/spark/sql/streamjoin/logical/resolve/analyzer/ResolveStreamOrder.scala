@@ -10,10 +10,7 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{InOrder, StreamOrder}
-import org.apache.spark.sql.streamjoin.logical.resolve.orders.{
-  RequestedOrderScope,
-  StreamOrderBuilder
-}
+import org.apache.spark.sql.streamjoin.logical.resolve.orders.StreamOrderBuilder
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
@@ -40,7 +37,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
           case s: Sort if s.resolved && s.child.isStreaming && checked =>
             StreamOrderBuilder.build(s).fold(throw _, identity)
         }))
-      }.tap(ordered => RequestedOrderScope.unused(ordered.inputQuery).foreach(throw _))
+      }.tap(ordered => StreamOrderBuilder.unusedScope(ordered.inputQuery).foreach(throw _))
     } else {
       if (w.outputMode == OutputMode.Update()) {
         w.inputQuery.foreach {
