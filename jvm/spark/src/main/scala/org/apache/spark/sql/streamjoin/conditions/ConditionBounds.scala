@@ -1,11 +1,6 @@
 package org.apache.spark.sql.streamjoin.conditions
 
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  AttributeSet,
-  Expression,
-  PredicateHelper
-}
+import org.apache.spark.sql.catalyst.expressions._
 
 /**
  * The time bounds of a join condition.
@@ -47,15 +42,8 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
       multiples: Boolean = false
   ): ConditionBounds = {
     val conjuncts = splitConjunctivePredicates(condition)
-    val extraction =
-      new BoundExtraction(
-        left,
-        right,
-        watermarked,
-        PresentColumns.of(conjuncts),
-        windows,
-        multiples
-      )
+    val present = AttributeSet(conjuncts.flatMap(required))
+    val extraction = new BoundExtraction(left, right, watermarked, present, windows, multiples)
     val results = conjuncts.map(c => c -> extraction.of(c))
     ConditionBounds(
       connected(results.flatMap(_._2.found), watermarked),
@@ -83,5 +71,25 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
     }
     val reached = grow((watermarked.toSeq ++ multiples).map(new ExpressionKey(_)).toSet)
     found.filter(ends(_).exists(reached))
+  }
+
+  /** Columns that, if null, make an expression null. */
+  private def strict(e: Expression): Seq[Attribute] = e match {
+    case a: Attribute          => Seq(a)
+    case r: RuntimeReplaceable => strict(r.replacement)
+    case _ if e.nullIntolerant => e.children.flatMap(strict)
+    case _                     => Nil
+  }
+
+  /** Columns that, if null, prevent a predicate from being true. */
+  private def required(e: Expression): Seq[Attribute] = e match {
+    case IsNotNull(c)        => strict(c)
+    case And(l, r)           => required(l) ++ required(r)
+    case Or(l, r)            => required(l).intersect(required(r))
+    case In(value, _)        => strict(value)
+    case c: BinaryComparison => strict(c)
+    case Not(c)              => strict(c)
+    case r: RetentionLimit   => required(r.child)
+    case _                   => Nil
   }
 }

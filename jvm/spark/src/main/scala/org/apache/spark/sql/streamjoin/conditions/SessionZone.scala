@@ -9,14 +9,18 @@ import org.apache.spark.sql.streamjoin.spark.TimestampAddInterval
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** Finds the parts of a condition that depend on the session time zone. */
+/**
+ * Finds the parts of a condition that depend on the session time zone.
+ *
+ * A text that is parsed, for example by `from_json`, may have an instant in local time. Values of
+ * all other types in it do not depend on the zone.
+ */
 private[streamjoin] object SessionZone {
 
   /** The time zones on which the value of an expression depends. */
   def of(e: Expression): Set[String] = e match {
     case _: GetStructField
-        if ParsedText.isParser(ParsedText.whole(e)) && !ParsedText.holdsInstant(e.dataType) =>
-      ofChildren(ParsedText.whole(e))
+        if isParser(whole(e)) && !isInstant(e) => ofChildren(whole(e))
     case z: TimeZoneAwareExpression if depends(z) => ofChildren(e) ++ z.timeZoneId
     case _                                        => ofChildren(e)
   }
@@ -38,7 +42,7 @@ private[streamjoin] object SessionZone {
       Option(format.eval()).flatMap(TimestampUnits.longest).forall(_ > MICROS_PER_SECOND)
     case UnixTimestamp(time, _, _, _) if isInstant(time)   => false
     case ToUnixTimestamp(time, _, _, _) if isInstant(time) => false
-    case parser if ParsedText.isParser(parser)             => isInstant(parser)
+    case parser if isParser(parser)                        => isInstant(parser)
     case _ => e.children.exists(c => isInstant(c) || isText(c)) || isInstant(e)
   }
 
@@ -50,7 +54,29 @@ private[streamjoin] object SessionZone {
       case _                   => false
     }
 
-  private def isInstant(e: Expression): Boolean = ParsedText.holdsInstant(e.dataType)
+  /** Whether a value is an instant, or has one in a field. */
+  private def isInstant(e: Expression): Boolean =
+    e.dataType.existsRecursively(_ == TimestampType)
 
   private def isText(e: Expression): Boolean = e.dataType.isInstanceOf[StringType]
+
+  // ---- values that are parsed from text ----
+
+  def isParser(e: Expression): Boolean = e match {
+    case _: JsonToStructs | _: CsvToStructs | _: XmlToStructs => true
+    case _                                                    => false
+  }
+
+  /** The expression whose field, at any depth and under any alias, is `e`. */
+  def whole(e: Expression): Expression = e match {
+    case Alias(child, _)             => whole(child)
+    case GetStructField(child, _, _) => whole(child)
+    case _                           => e
+  }
+
+  /** Whether the value depends on an instant in a column that was parsed from text. */
+  def readsInstant(e: Expression, column: ExprId): Boolean = whole(e) match {
+    case a: Attribute => a.exprId == column && isInstant(e)
+    case part         => part.children.exists(readsInstant(_, column))
+  }
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.shared
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, Union}
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.conditions.{ParsedText, SessionZone}
+import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinNode,
   KeyedWatermarks,
@@ -37,13 +37,13 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
     }
     val zones = SessionZone.of(value)
     Option.when(zones.nonEmpty)(
-      Zoned(ColumnNames.sql(value), zones, ParsedText.isParser(ParsedText.whole(value)))
+      Zoned(ColumnNames.sql(value), zones, SessionZone.isParser(SessionZone.whole(value)))
     )
   }
 
   override protected def carried(what: Zoned, column: ExprId, reader: Expression): Option[Zoned] =
-    Option.when(!what.parsed || ParsedText.readsInstant(reader, column))(
-      what.copy(parsed = what.parsed && ParsedText.whole(reader).isInstanceOf[Attribute])
+    Option.when(!what.parsed || SessionZone.readsInstant(reader, column))(
+      what.copy(parsed = what.parsed && SessionZone.whole(reader).isInstanceOf[Attribute])
     )
 
   override protected def passes(plan: LogicalPlan): Boolean = plan match {
