@@ -19,12 +19,7 @@ EXCLUDED = "spark.sql.optimizer.excludedRules"
 OPTIMIZER_RULES = {
     **{
         name: OURS + name
-        for name in (
-            "PushFilters",
-            "PushFilterThroughStreamJoin",
-            "PruneNestedColumns",
-            "OrderInOnePartition",
-        )
+        for name in ("PushFilters", "PruneNestedColumns", "OrderInOnePartition")
     },
     **{
         name: SPARKS + name

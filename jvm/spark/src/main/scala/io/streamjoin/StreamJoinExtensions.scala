@@ -61,8 +61,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `OneEventTime`: deduplication above a join gets exactly one event time.
  *    - `MarkResult` marks changelog joins whose changes the query emits unchanged.
  *  - Optimization.
- *    - `PushFilters` and `PushFilterThroughStreamJoin` push filters below an order, a join, an as-of
- *      join or `toUpserts` if that does not change the result.
+ *    - `PushFilters` pushes filters below an order, a join, an as-of join or `toUpserts` if that
+ *      does not change the result.
  *    - `PruneNestedColumns` prunes unused fields of structs.
  *    - `OrderInOnePartition` sorts in one partition below a node that gathers all rows.
  *  - Planning.

@@ -11,7 +11,6 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.apache.spark.sql.streamjoin.logical.optimize.{
   OrderInOnePartition,
   PruneNestedColumns,
-  PushFilterThroughStreamJoin,
   PushFilters
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
@@ -138,7 +137,6 @@ object ExtensionPoints {
     // for a whole query: the nodes above a join decide
     extensions.injectPlanNormalizationRule(_ => MarkResult)
     extensions.injectOptimizerRule(_ => PushFilters)
-    extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
     extensions.injectOptimizerRule(_ => PruneNestedColumns)
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))

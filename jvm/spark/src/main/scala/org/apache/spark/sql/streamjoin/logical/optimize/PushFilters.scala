@@ -1,21 +1,26 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, PredicateHelper}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet, PredicateHelper}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AsOfJoin,
   ChangeMetadataColumns,
+  JoinTypes,
   StreamJoin,
   StreamJoinInput,
   StreamOrder,
   ToUpserts
 }
+import org.apache.spark.sql.streamjoin.spark.{EliminateOuterJoin, PushPredicateThroughJoin}
 
 /**
- * Pushes filters below the nodes of this project. For event-time joins see
- * [[PushFilterThroughStreamJoin]].
+ * Pushes filters below the nodes of this project.
  *
+ *  - Event-time join: in the cases in which Spark pushes a filter below its own join. If the filter
+ *    rejects padded rows of an outer join, the join type becomes narrower. Spark's own rules
+ *    decide, on a join of Spark with leaf nodes as inputs. [[InputFilters]] then derives further
+ *    filters from the join's own condition.
  *  - Ordered output: rejected rows are not buffered. The watermarks of the sources decide when rows
  *    are emitted, with or without the filter.
  *  - As-of join: each probe row matches independently of the others. Conditions on the build side
@@ -27,6 +32,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 object PushFilters extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+    // late rows are emitted without columns of the other input, and the filter must see them like
+    // that
+    case f @ Filter(_, j: StreamJoin) if j.resolved && j.late.isEmpty => throughJoin(f, j)
+
     case Filter(condition, o: StreamOrder) if condition.deterministic =>
       o.copy(child = Filter(condition, o.child))
 
@@ -57,5 +66,37 @@ object PushFilters extends Rule[LogicalPlan] with PredicateHelper {
     some.reduceOption(And).fold[LogicalPlan](filter) { asked =>
       others.reduceOption(And).fold(below(asked))(Filter(_, below(asked)))
     }
+  }
+
+  private def throughJoin(filter: Filter, join: StreamJoin): LogicalPlan = {
+    val (candidates, others) = splitConjunctivePredicates(filter.condition).partition { c =>
+      StreamJoin.mayDemand(c) || join.children.exists(i => c.references.subsetOf(i.outputSet))
+    }
+    val below = candidates.reduceOption(And).fold[LogicalPlan](join)(pushedInto(join, _))
+    others.reduceOption(And).fold(below)(Filter(_, below))
+  }
+
+  private def pushedInto(join: StreamJoin, condition: Expression): LogicalPlan = {
+    def leaf(input: LogicalPlan) = InputFilters.Leaf(input.output)(ExpressionSet())
+    val (left, right) = (leaf(join.left), leaf(join.right))
+    val standIn = Join(left, right, JoinTypes.ofSpark(join.joinType), None, JoinHint.NONE)
+
+    def back(plan: LogicalPlan): LogicalPlan = plan match {
+      case `left`             => join.left
+      case `right`            => join.right
+      case Filter(c, `left`)  => StreamJoinInput.filtered(join.left, c)
+      case Filter(c, `right`) => StreamJoinInput.filtered(join.right, c)
+      case j @ Join(l, r, joinType, condition, _) =>
+        val whole = condition.fold(join.condition)(And(join.condition, _))
+        val (onLeft, onRight) = InputFilters.of(j.copy(condition = Some(whole)), join)
+        join.copy(
+          left = InputFilters.filtered(back(l), onLeft),
+          right = InputFilters.filtered(back(r), onRight),
+          joinType = JoinTypes.of(joinType).get,
+          condition = whole
+        )
+      case other => other.mapChildren(back)
+    }
+    back(PushPredicateThroughJoin(EliminateOuterJoin(Filter(condition, standIn))))
   }
 }

@@ -6,12 +6,12 @@ import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
 import io.streamjoin.model.JoinType
 
-/** [[PushFilterThroughStreamJoin]] on its own. */
+/** [[PushFilters]] above event-time joins. */
 class PushFilterThroughStreamJoinSuite extends RulesOverJoins {
 
   private def pushed(how: String, names: String*): StreamJoin = {
     val j = join(how)
-    PushFilterThroughStreamJoin(Filter(above3(j, names: _*), j)) match {
+    PushFilters(Filter(above3(j, names: _*), j)) match {
       case made: StreamJoin => made
       case other            => fail(s"the filter was not pushed:\n$other")
     }
@@ -46,7 +46,7 @@ class PushFilterThroughStreamJoinSuite extends RulesOverJoins {
   test("a nondeterministic filter stays above the join") {
     val j = join("inner")
     val random = GreaterThan(Rand(Literal(1L)), Literal(0.5))
-    PushFilterThroughStreamJoin(Filter(And(random, above3(j, "x")), j)) match {
+    PushFilters(Filter(And(random, above3(j, "x")), j)) match {
       case Filter(`random`, made: StreamJoin) =>
         assert(filtered(made.left) == Set("x"))
         assert(!made.exists(_.expressions.exists(!_.deterministic)))
