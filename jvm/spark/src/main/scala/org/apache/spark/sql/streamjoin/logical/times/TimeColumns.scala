@@ -241,7 +241,7 @@ private[streamjoin] object TimeColumns {
     // the event time that a stateful operator emits
     case u: UpdateEventTimeWatermarkColumn => behind(u)
     case _ if isStateful(plan)             => behind(plan)
-    case KeepsTimes() => plan.children.map(of).foldLeft(none)(_ ++ _).among(plan.output)
+    case _ if keepsTimes(plan) => plan.children.map(of).foldLeft(none)(_ ++ _).among(plan.output)
     case w: WithCTE   => of(w.plan)
     case _            => none.copy(imposed = imposedBelow(plan))
   }
@@ -285,6 +285,30 @@ private[streamjoin] object TimeColumns {
       case _ => None
     }
   }
+
+  /**
+   * Whether a node of Spark emits each input row in the same batch, any number of times, with
+   * unchanged columns. The watermarks of its input are valid for its output.
+   *
+   * Any other node may buffer rows, as a stateful one does, or change the values of a column.
+   */
+  private def keepsTimes(plan: LogicalPlan): Boolean = plan match {
+    case _: SubqueryAlias | _: View | _: Subquery | _: CTERelationDef => true
+    case _: Filter | _: TypedFilter | _: Sample | _: Sort             => true
+    case _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail         => true
+    case _: RepartitionOperation | _: RebalancePartitions             => true
+    case _: ResolvedHint | _: UnresolvedHint | _: CollectMetrics      => true
+    case _: EventTimeWatermark | _: PipeOperator                      => true
+    case _: Deduplicate | _: DeduplicateWithinWatermark               => true
+    case _: Generate | _: LateralJoin                                 => true
+    // a stream and a table; see SparksJoin for two streams
+    case _: Join => true
+    case _       => PythonFunctions.contains(plan.nodeName)
+  }
+
+  /** Matched by name, since their classes differ between versions of Spark. */
+  private val PythonFunctions =
+    Set("BatchEvalPython", "ArrowEvalPython", "BatchEvalPythonUDTF", "ArrowEvalPythonUDTF")
 
   private[logical] def isStateful(plan: LogicalPlan): Boolean = plan match {
     case _: FlatMapGroupsWithState | _: TransformWithState | _: TransformWithStateInPySpark |
