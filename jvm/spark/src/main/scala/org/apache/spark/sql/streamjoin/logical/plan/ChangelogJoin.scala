@@ -60,10 +60,6 @@ case class ChangelogJoin(
   def sequence(side: Side): Option[Attribute] = of(side).sequence
   def ttl(side: Side): Option[Long] = of(side).ttl
 
-  /** The same join with another time to live of each input. */
-  def withTtl(ttl: BySide[Option[Long]]): ChangelogJoin =
-    copy(inputs = Side.both.map(side => of(side).copy(ttl = ttl(side))))
-
   /** The event time from which the TTL of a side counts; none: it counts from the last write. */
   def ttlTime(side: Side): Option[Attribute] = ttl(side).flatMap { _ =>
     times.find { a =>

@@ -86,18 +86,20 @@ private[streamjoin] object ChangelogBuilder {
     )
     // the draft determines keys and event times, on which the plan below the join depends
     val (timedLeft, timedRight) = (KeyedWatermarks.of(l), KeyedWatermarks.of(r))
-    val draft = ChangelogDraft.withTimes(
-      ChangelogDraft.of(timedLeft, timedRight, joinType, condition).withTtl(ttl)
-    )
+    val draft = ChangelogDraft.of(timedLeft, timedRight, joinType, condition, ttl)
     val leaves = draft.leaving.exists
     val aging = Side.both.flatMap(draft.ttlTime(_))
     val (x, y) = if (leaves || aging.nonEmpty) (timedLeft, timedRight) else (l, r)
     val left = LatestVersions.kept(x, joinKey(draft, Side.Left), leaves, ttl.left)
     val right = LatestVersions.kept(y, joinKey(draft, Side.Right), leaves, ttl.right)
-    val imaged = ChangelogDraft
-      .of(left, CarriedSequence.apart(left, right), joinType, condition)
-      .withTtl(ttl)
-    val built = ChangelogDraft.withTimes(imaged, a => leaves || aging.exists(_.exprId == a.exprId))
+    val built = ChangelogDraft.of(
+      left,
+      CarriedSequence.apart(left, right),
+      joinType,
+      condition,
+      ttl,
+      timed = a => leaves || aging.exists(_.exprId == a.exprId)
+    )
     built.copyTagsFrom(join)
     val carried = AttributeSet(built.children.flatMap(_.output)) -- (x.output ++ y.output)
     val columns = built.output.filterNot(carried.contains).map(a =>

@@ -21,12 +21,14 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
 
-import io.streamjoin.model.JoinType
+import io.streamjoin.model.{BySide, JoinType}
 
 /** Builds a [[ChangelogJoin]] from inputs whose changes have marks. */
 private[resolve] object ChangelogDraft {
 
   /**
+   * @param ttl the time to live of the rows of each input
+   * @param timed selects the event times by which rows are evicted or expire
    * @param normalizes whether it only adds the old images to the changes of one input, see
    *   [[LatestVersions]]
    */
@@ -35,16 +37,24 @@ private[resolve] object ChangelogDraft {
       right: LogicalPlan,
       joinType: JoinType,
       condition: Expression,
+      ttl: BySide[Option[Long]],
+      timed: Attribute => Boolean = _ => true,
       normalizes: Boolean = false
   ): ChangelogJoin = {
-    val (l, r) = (arriving(left), arriving(right))
+    // nodes above a normalization may read commit columns
+    val (l, r) = (arriving(left, commits = normalizes), arriving(right, commits = normalizes))
+    val (x, y) = (ZonedInput.joined(l), ZonedInput.joined(r))
+    val times = Seq(x, y).flatMap { p =>
+      val own = TimeColumns.of(p)
+      p.output.filter(a => own.isWatermarked(a) && timed(a))
+    }
     ChangelogJoin(
-      ZonedInput.joined(l),
-      ZonedInput.joined(r),
+      x,
+      y,
       joinType,
       condition,
-      Seq(described(left, l), described(right, r)),
-      Nil,
+      Seq(described(left, l.output.last, ttl.left), described(right, r.output.last, ttl.right)),
+      times.map(NamedTime.of(_, x, y)),
       Seq(
         AttributeReference(
           ChangelogMarks.ChangeType,
@@ -64,15 +74,15 @@ private[resolve] object ChangelogDraft {
     )
   }
 
-  /** @param arriving the input with the flag of inserts as its last column */
-  private def described(input: LogicalPlan, arriving: LogicalPlan): ChangelogInput =
+  private def described(input: LogicalPlan, added: Attribute, ttl: Option[Long]): ChangelogInput =
     ChangelogInput(
-      arriving.output.last,
+      added,
       UniqueKey.of(input),
       UniqueKey.fromBelow(input).nonEmpty,
       UniqueKey.isOfGroups(input),
       sequence(input),
-      InputParts.of(arriving, ChangelogMarks.areChanges(input))
+      InputParts.of(arriving(input, commits = false), ChangelogMarks.areChanges(input)),
+      ttl
     )
 
   private def sequence(input: LogicalPlan): Option[Attribute] =
@@ -81,33 +91,21 @@ private[resolve] object ChangelogDraft {
   private def commit(a: Attribute): Attribute =
     a.withMetadata(new MetadataBuilder().putLong(ChangelogMarks.Commit, 1L).build())
 
-  /** An input of the join: its data columns, its sequence, and whether a change adds its row. */
-  private def arriving(input: LogicalPlan): LogicalPlan = {
+  /**
+   * An input of the join: its data columns, its sequence, and whether a change adds its row.
+   *
+   * @param commits whether it also has the commit columns
+   */
+  private def arriving(input: LogicalPlan, commits: Boolean): LogicalPlan = {
     val kind = ChangelogMarks.kind(input.output)
     val sequence = this.sequence(input)
     val columns = input.output.filterNot { a =>
       kind.exists(_.exprId == a.exprId) ||
-      ChangelogMarks.isCommit(a) && !sequence.exists(_.exprId == a.exprId)
+      !commits && ChangelogMarks.isCommit(a) && !sequence.exists(_.exprId == a.exprId)
     }
     Project(
       columns :+ Alias(kind.fold[Expression](Literal.TrueLiteral)(ChangeKindOf.comes), "_added")(),
       input
     )
-  }
-
-  /**
-   * Adds the event times of the inputs and their display names.
-   *
-   * @param wanted selects the event times
-   */
-  def withTimes(
-      j: ChangelogJoin,
-      wanted: Attribute => Boolean = _ => true
-  ): ChangelogJoin = {
-    val times = j.children.flatMap { p =>
-      val own = TimeColumns.of(p)
-      p.output.filter(a => own.isWatermarked(a) && wanted(a))
-    }
-    j.copy(timed = times.map(NamedTime.of(_, j.left, j.right)))
   }
 }

@@ -12,16 +12,14 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
-  ChangeKindOf,
   ChangelogJoin,
   ChangelogMarks,
   EndsChanges,
   ImposeOrder,
   SameRows
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType}
 
 /**
  * Normalization of a changelog: stores the latest version of each key, to add the old image to each
@@ -143,28 +141,23 @@ private[resolve] object LatestVersions {
       .zip(nothing.output)
       .map { case (k, n) => EqualNullSafe(k, n): Expression }
       .reduce(And(_, _))
-    // commit columns are stored too, since nodes above may read them
     val whole = Project(
       declared.output.map { a =>
         if (a.exprId == kind.exprId) Alias(a, a.name)(explicitMetadata = Some(a.metadata)) else a
       },
       declared
     )
-    val join = ChangelogDraft.of(whole, nothing, JoinType.LeftAnti, condition, normalizes = true)
-    val input = {
-      val k = ChangelogMarks.kind(whole.output).get
-      Project(
-        whole.output.filterNot(_.exprId == k.exprId) :+ Alias(ChangeKindOf.comes(k), "_added")(),
-        whole
+    val complete = ChangelogDraft
+      .of(
+        whole,
+        nothing,
+        JoinType.LeftAnti,
+        condition,
+        BySide(ttl, None),
+        timed = _ => leaves,
+        normalizes = true
       )
-    }
-    val untimed = join.copy(
-      left = ZonedInput.joined(input),
-      inputs =
-        Seq(join.of(Side.Left).copy(added = input.output.last, ttl = ttl), join.of(Side.Right)),
-      aliased = called.filter(c => key.exists(_.semanticEquals(c.child)))
-    )
-    val complete = if (leaves) ChangelogDraft.withTimes(untimed) else untimed
+      .copy(aliased = called.filter(c => key.exists(_.semanticEquals(c.child))))
     val back: Seq[NamedExpression] = declared.output.map { a =>
       if (a.exprId != kind.exprId) a
       else
