@@ -137,7 +137,7 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
     }
     CheckJoinHints.settled(taken.transform {
       case j: Join if JoinKind.required(j).contains(JoinKind.EventTime) =>
-        StreamJoinBuilder.required(j)
+        JoinBuilder.required(j)
     })
   }
 }

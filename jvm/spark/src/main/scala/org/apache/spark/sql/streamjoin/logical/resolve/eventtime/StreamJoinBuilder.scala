@@ -39,39 +39,29 @@ private[streamjoin] object StreamJoinBuilder {
       retained: Boolean = true,
       late: Option[LateRows] = None
   ): Either[Refusal, StreamJoin] = CurrentOrigin.withOrigin(join.origin) {
-    built(join, retained, late)
+    for {
+      _ <- WindowsOfInputs.misplaced(join).toLeft(())
+      _ <- JoinKind.EventTime.misfit(join).map(Refusal(_)).toLeft(())
+      joinType <- JoinTypes.of(join.joinType).toRight(
+        Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
+      )
+      inputs = StreamJoinHint.removed(join)
+      left <- bounded(inputs.left)
+      right <- bounded(inputs.right)
+      written = assembled(join, left, right, joinType, late)
+      built = if (retained) Retention.limit(written) else written
+      _ = built.copyTagsFrom(join)
+      _ <- Changelogs
+        .refusal(built)
+        .orElse(LateRowsBelow.refusal(built))
+        .orElse(JoinRefusals.of(built))
+        .toLeft(())
+    } yield {
+      val filtered = InputFilters.place(built)
+      filtered.copyTagsFrom(built)
+      filtered
+    }
   }
-
-  private def built(
-      join: Join,
-      retained: Boolean,
-      late: Option[LateRows]
-  ): Either[Refusal, StreamJoin] = for {
-    _ <- WindowsOfInputs.misplaced(join).toLeft(())
-    _ <- JoinKind.EventTime.misfit(join).map(Refusal(_)).toLeft(())
-    joinType <- JoinTypes.of(join.joinType).toRight(
-      Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
-    )
-    inputs = StreamJoinHint.removed(join)
-    left <- bounded(inputs.left)
-    right <- bounded(inputs.right)
-    written = assembled(join, left, right, joinType, late)
-    built = if (retained) Retention.limit(written) else written
-    _ = built.copyTagsFrom(join)
-    _ <- Changelogs
-      .refusal(built)
-      .orElse(LateRowsBelow.refusal(built))
-      .orElse(JoinRefusals.of(built))
-      .toLeft(())
-  } yield {
-    val filtered = InputFilters.place(built)
-    filtered.copyTagsFrom(built)
-    filtered
-  }
-
-  /** The join; throws if it is refused. */
-  def required(join: Join, late: Option[LateRows] = None): StreamJoin =
-    build(join, late = late).fold(r => throw r.error, identity)
 
   /**
    * Replaces joins of Spark's with unbounded state.
