@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinKind}
-import org.apache.spark.sql.streamjoin.logical.resolve.refusals.UnboundedJoin
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.times.SparksJoin
 
 import io.streamjoin.model.Side
@@ -29,5 +29,5 @@ private[streamjoin] object UnboundedJoins {
 
   private def error(j: Join) = StreamJoinBuilder
     .build(j, retained = false)
-    .fold(_.error, ours => UnboundedJoin.error(ours, Side.both))
+    .fold(_.error, ours => JoinRefusals.unbounded(ours, Side.both))
 }
