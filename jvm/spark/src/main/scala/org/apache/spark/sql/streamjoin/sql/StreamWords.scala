@@ -13,7 +13,10 @@ import java.util.Locale
  *  - `TABLE(IMPOSE_ORDER(TABLE t, ...))`
  *
  * The functions that declare changelogs, such as `FROM_UPSERTS`, are treated as `IMPOSE_ORDER`.
- * [[StreamInputs]] rewrites their inputs.
+ *
+ * It also rewrites inputs of these functions and of `STREAM_WINDOW` that Spark's grammar does not
+ * have: `TABLE t`, `STREAM t`, `STREAM(t)`, `TABLE(STREAM t)`, `(STREAM t)`. Each becomes a query in
+ * TABLE or in parentheses.
  *
  * Source: SQLstream s-Server, "Streaming Joins"; the first draft of Hazelcast's design document;
  * Hazelcast SQL, which wraps a table function in TABLE.
@@ -30,7 +33,7 @@ private[streamjoin] final class StreamWords(text: SqlText) {
     val orders = indices.filter(isBareOrder).map(i => remove(i + 1, i + 4))
     val dropped = streams.map(i => remove(i, i + 1))
     val wrappers = indices.filter(isWrappedOrder).flatMap(unwrapped)
-    val inputs = new StreamInputs(text).edits
+    val inputs = indices.filter(isInput).flatMap(input)
     val dialect = windowed || streams.nonEmpty
     dropped ++ orders ++ wrappers ++ inputs ++ (if (dialect) indices.flatMap(other) else Nil)
   }
@@ -98,9 +101,47 @@ private[streamjoin] final class StreamWords(text: SqlText) {
         case (_, next) => ours || !StreamWords.AfterAlias(next)
       }
     }
+
+  // ---- inputs of functions ----
+
+  private def takesInput(i: Int): Boolean =
+    isOurFunction(i) || kind(i) == "IDENTIFIER" && word(i) == RelationWindows.Name
+
+  /** Whether an input starts at `i`: the first argument, or the one with the name `input`. */
+  private def isInput(i: Int): Boolean = kind(i - 1) match {
+    case "LEFT_PAREN" => takesInput(i - 2)
+    case "FAT_ARROW"  => word(i - 2) == "INPUT" && takesInput(enclosing(i) - 1)
+    case _            => false
+  }
+
+  /** The index of the innermost parenthesis that is open at `i`, or -1. */
+  private def enclosing(i: Int): Int =
+    Iterator.iterate(i - 1)(before).find(n => n < 0 || kind(n) == "LEFT_PAREN").get
+
+  private def input(i: Int): Seq[Edit] =
+    if (isStream(i)) Seq(insertBefore(i, s"TABLE(${StreamWords.Query}"), close(i))
+    else if (kind(i) == "LEFT_PAREN" && isStream(i + 1)) Seq(insertBefore(i + 1, StreamWords.Query))
+    else if (kind(i) != "TABLE") Nil
+    else if (kind(i + 1) == "LEFT_PAREN") {
+      if (isStream(i + 2)) Seq(insertBefore(i + 2, StreamWords.Query)) else Nil
+    } else if (isStream(i + 1)) Seq(insertBefore(i + 1, s"(${StreamWords.Query}"), close(i + 1))
+    else if (isWord(i + 1)) Seq(insertBefore(i + 1, "("), close(i + 1))
+    else Nil
+
+  /** Whether STREAM at `i` is a keyword before a relation, not a name itself. */
+  private def isStream(i: Int): Boolean = kind(i) == "STREAM" &&
+    (kind(i + 1) == "LEFT_PAREN" || isWord(i + 1))
+
+  /** Closes a parenthesis after the argument that contains `i`. */
+  private def close(i: Int): Edit = {
+    val end = Iterator.iterate(i)(after).find(n => Set("", "COMMA", "RIGHT_PAREN")(kind(n))).get
+    insertBehind(end - 1, ")")
+  }
 }
 
 private[streamjoin] object StreamWords {
+
+  private val Query = "SELECT * FROM "
 
   private val Predicates = Set("IN", "LIKE", "ILIKE", "RLIKE", "BETWEEN")
 
