@@ -3,7 +3,12 @@ package org.apache.spark.sql.streamjoin.sql
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedSubqueryColumnAliases}
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  CreateMap,
+  Expression,
+  Literal,
+  SubqueryExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.{
   Filter,
   Join,
@@ -14,11 +19,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinOptions,
   OptionValue,
   StreamJoinHint,
+  UnresolvedChangelog,
   UnresolvedImposeOrder
 }
 import org.apache.spark.sql.types.StringType
@@ -34,7 +40,7 @@ import org.apache.spark.sql.types.StringType
  *  - `df.hint("impose_order", "order_time", "1 minute", "max_ahead=1 hour")` is `IMPOSE_ORDER` of
  *    `df`.
  *  - `df.hint("from_changelog", "key=id", "op=kind")`, `from_upserts`, `from_debezium` and
- *    `to_upserts` declare changelogs, see [[ChangelogHint]].
+ *    `to_upserts` declare changelogs.
  */
 object ResolveStreamHints extends Rule[LogicalPlan] {
 
@@ -51,8 +57,8 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
       throw StreamHintWords.misspelt(h.origin, h.name)
     case h: UnresolvedHint if isCalled(h, "impose_order") =>
       CurrentOrigin.withOrigin(h.origin)(order(h))
-    case h: UnresolvedHint if ChangelogHint.functions.exists(isCalled(h, _)) =>
-      CurrentOrigin.withOrigin(h.origin)(ChangelogHint.resolve(h))
+    case h: UnresolvedHint if ofChangelogs.exists(isCalled(h, _)) =>
+      CurrentOrigin.withOrigin(h.origin)(changelog(h))
   }
 
   private def isCalled(h: UnresolvedHint, name: String): Boolean =
@@ -134,4 +140,49 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
 
   private def invalid(origin: Origin, reason: String) =
     JoinOptions.refusal(reason)(origin)
+
+  // ---- changelogs ----
+
+  private val columnOptions = Set("key", "op", "value", "sequence_by")
+
+  private val ofChangelogs = Seq("from_changelog", "from_upserts", "from_debezium", "to_upserts")
+
+  /**
+   * A hint that declares a changelog. Spark Connect clients write it, which have only Spark's
+   * DataFrame, and so does the Python package in a classic session.
+   *
+   * Its options are strings: `'key=id'` once for each column of the key, `'op=...'`, `'value=...'`,
+   * `'sequence_by=...'`, and `'op_mapping=word=kind'` once for each word. They may also be named
+   * arguments. The condition `deletes` of `from_upserts` is an expression.
+   */
+  private def changelog(h: UnresolvedHint): LogicalPlan = {
+    val (written, deletes) = h.parameters.partition(OptionValue.written(_).nonEmpty)
+    val options = written.flatMap(OptionValue.written).map { option =>
+      val text = option.word(option.value.toString).getOrElse(throw unknownOf(h, option.value.sql))
+      if (!columnOptions(option.name) && option.name != "op_mapping")
+        throw unknownOf(h, option.name)
+      option.name -> text
+    }
+    val words = options.collect { case ("op_mapping", pair) => word(h, pair) }.flatten
+    UnresolvedChangelog(
+      h.name.toLowerCase(Locale.ROOT),
+      options.filter(o => columnOptions(o._1)).groupMap(_._1)(_._2),
+      Option.when(words.nonEmpty)(CreateMap(words)),
+      deletes.headOption,
+      h.child
+    )
+  }
+
+  /** Splits at the last `=`, since a word may contain `=` and a kind may not. */
+  private def word(h: UnresolvedHint, pair: String): Seq[Expression] = pair.lastIndexOf('=') match {
+    case -1 => throw unknownOf(h, s"op_mapping=$pair")
+    case at => Seq(Literal(pair.take(at)), Literal(pair.drop(at + 1)))
+  }
+
+  private def unknownOf(h: UnresolvedHint, option: String) =
+    ChangelogErrors.invalidChangelog(
+      h.origin,
+      s"${h.name} as a hint has no option $option",
+      "options such as 'key=id', 'sequence_by=updated_at', 'op_mapping=I=insert'"
+    )
 }
