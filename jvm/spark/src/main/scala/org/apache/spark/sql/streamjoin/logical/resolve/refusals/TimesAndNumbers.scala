@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
 import org.apache.spark.sql.types._
@@ -21,7 +22,7 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
       ) {
         for {
           e <- p.expressions
-          wrong <- mismatches(written(e))
+          wrong <- mismatches(PlainCondition.of(e))
           instead <- advice(wrong)
         } throw StreamJoinErrors.analysis(
           "TIME_TYPE_MISMATCH",
@@ -39,15 +40,6 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
   private def hasImposedOrder(plan: LogicalPlan): Boolean = plan.exists {
     case o: ImposeOrder => o.imposed
     case _              => false
-  }
-
-  /** Replaces the internal names of BETWEEN by the compared expressions. */
-  private def written(e: Expression): Expression = e.transformUp {
-    case b: Between => b.replacement
-    case w: With =>
-      w.child.transform { case r: CommonExpressionRef =>
-        w.defs.find(_.id == r.id).fold[Expression](r)(_.child)
-      }
   }
 
   private def mismatches(e: Expression): Seq[BinaryExpression] = e.collect {
