@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import scala.util.Try
-
 import org.apache.spark.sql.catalyst.expressions.{Add, And, Expression, LessThanOrEqual}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
@@ -38,17 +36,14 @@ private[streamjoin] final case class JoinWindows(left: Window, right: Window) {
     (left == NoWindow && right != NoWindow && right.to <= 0) ||
       (right == NoWindow && left != NoWindow && left.to <= 0)
 
-  /** Whether the bounds are within the range of the type of the event times. */
-  def fits(leftTime: Expression, rightTime: Expression): Boolean = Try {
-    Math.subtractExact(left.to, right.from)
-    Math.subtractExact(right.to, left.from)
-    condition(leftTime, rightTime)
-  }.isSuccess
-
-  /** The bounds between the event times of the inputs. */
+  /**
+   * The bounds between the event times of the inputs.
+   *
+   * @throws ArithmeticException if a bound is out of the range of the type of the event times
+   */
   def condition(leftTime: Expression, rightTime: Expression): Expression = And(
-    LessThanOrEqual(leftTime, JoinWindows.plus(rightTime, left.to - right.from)),
-    LessThanOrEqual(rightTime, JoinWindows.plus(leftTime, right.to - left.from))
+    LessThanOrEqual(leftTime, JoinWindows.plus(rightTime, Math.subtractExact(left.to, right.from))),
+    LessThanOrEqual(rightTime, JoinWindows.plus(leftTime, Math.subtractExact(right.to, left.from)))
   )
 }
 

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.SQLQueryContext
@@ -15,7 +17,7 @@ private[streamjoin] object WindowsOfInputs {
   /** The windows on the inputs of a join, whose event times are `left` and `right`. */
   def of(join: Join, left: Attribute, right: Attribute): JoinWindows = {
     val windows = JoinWindows(window(join.left, left), window(join.right, right))
-    if (!windows.fits(left, right)) {
+    if (Try(windows.condition(left, right)).isFailure) {
       val written = Seq(join.left, join.right).flatMap(RelationWindow.on(_)).head
       throw refusal(written, "it is out of range")
     }
