@@ -65,7 +65,7 @@ case class AsOfJoin(
 
   /** Removes Spark's event-time mark from a column that has no watermark above the join. */
   private def markedAsTime(a: Attribute): Attribute =
-    if (!resolved || EventTimeMarks.of(Seq(a)).isEmpty || timeColumns.isWatermarked(a)) a
+    if (!resolved || !TimeColumns.isMarked(a) || timeColumns.isWatermarked(a)) a
     else EventTimeMarks.unmarked(a)
 
   /** The event time of a side. */

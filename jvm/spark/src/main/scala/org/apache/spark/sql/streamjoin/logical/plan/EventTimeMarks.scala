@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import org.apache.spark.sql.types.MetadataBuilder
 
 /**
@@ -31,12 +32,12 @@ private[streamjoin] object EventTimeMarks {
 
   /** The columns that Spark treats as event times, with the delays of their watermarks. */
   def of(columns: Seq[Attribute]): Map[ExprId, Long] = columns.collect {
-    case a if a.metadata.contains(EventTimeWatermark.delayKey) =>
+    case a if TimeColumns.isMarked(a) =>
       a.exprId -> a.metadata.getLong(EventTimeWatermark.delayKey)
   }.toMap
 
   /** A column without the mark. */
-  def unmarked(a: Attribute): Attribute = marked(Seq(a), Map.empty).head
+  def unmarked(a: Attribute): Attribute = marked(a, Map.empty)
 
   /** A computed column without the mark that it was given. */
   def unmarked(a: Alias): Alias =
@@ -53,17 +54,19 @@ private[streamjoin] object EventTimeMarks {
       columns: Seq[Attribute],
       times: Seq[Attribute],
       delays: Seq[Long]
-  ): Seq[Attribute] = marked(columns, times.map(_.exprId).zip(delays).toMap)
+  ): Seq[Attribute] = {
+    val known = times.map(_.exprId).zip(delays).toMap
+    columns.map(marked(_, known))
+  }
 
-  def marked(columns: Seq[Attribute], delays: Map[ExprId, Long]): Seq[Attribute] =
-    columns.map { a =>
-      val others = new MetadataBuilder().withMetadata(a.metadata)
-      delays.get(a.exprId) match {
-        case Some(delay) =>
-          a.withMetadata(others.putLong(EventTimeWatermark.delayKey, delay).build())
-        case None if a.metadata.contains(EventTimeWatermark.delayKey) =>
-          a.withMetadata(others.remove(EventTimeWatermark.delayKey).build())
-        case None => a
-      }
+  def marked(a: Attribute, delays: Map[ExprId, Long]): Attribute = {
+    val others = new MetadataBuilder().withMetadata(a.metadata)
+    delays.get(a.exprId) match {
+      case Some(delay) =>
+        a.withMetadata(others.putLong(EventTimeWatermark.delayKey, delay).build())
+      case None if TimeColumns.isMarked(a) =>
+        a.withMetadata(others.remove(EventTimeWatermark.delayKey).build())
+      case None => a
     }
+  }
 }

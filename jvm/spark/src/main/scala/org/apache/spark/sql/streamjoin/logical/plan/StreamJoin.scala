@@ -39,10 +39,10 @@ case class StreamJoin(
    * without one, and restores it if a cast has removed it.
    */
   private def markedAsTime(a: Attribute): Attribute = {
-    val marked = EventTimeMarks.of(Seq(a)).nonEmpty
+    val marked = TimeColumns.isMarked(a)
     if (marked && untimed.contains(a)) EventTimeMarks.unmarked(a)
     else if (!marked && knownToSpark.contains(a)) {
-      EventTimeMarks.marked(Seq(a), Map(a.exprId -> 0L)).head
+      EventTimeMarks.marked(a, Map(a.exprId -> 0L))
     } else a
   }
 

@@ -242,8 +242,8 @@ private[streamjoin] object TimeColumns {
     case u: UpdateEventTimeWatermarkColumn => behind(u)
     case _ if isStateful(plan)             => behind(plan)
     case _ if keepsTimes(plan) => plan.children.map(of).foldLeft(none)(_ ++ _).among(plan.output)
-    case w: WithCTE   => of(w.plan)
-    case _            => none.copy(imposed = imposedBelow(plan))
+    case w: WithCTE            => of(w.plan)
+    case _                     => none.copy(imposed = imposedBelow(plan))
   }
 
   /**
@@ -348,7 +348,9 @@ private[streamjoin] object TimeColumns {
         .foldLeft(none.lengths)(_ ++ _)
     )
 
-  private def isMarked(a: Attribute): Boolean = a.metadata.contains(EventTimeWatermark.delayKey)
+  /** Whether Spark treats a column as an event time. */
+  private[logical] def isMarked(a: Attribute): Boolean =
+    a.metadata.contains(EventTimeWatermark.delayKey)
 
   private def propagated(
       columns: Seq[Attribute],

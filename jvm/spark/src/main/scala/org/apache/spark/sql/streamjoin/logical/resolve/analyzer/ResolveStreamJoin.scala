@@ -16,6 +16,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, StreamJoinBuilder}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
  * Analyzer rule that replaces a join of two streams by this project's join, if an input has a
@@ -55,9 +56,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     else
       plan.transformUp {
         case p if p.childrenResolved && p.children.exists(_.exists(_.isInstanceOf[AsOfJoin])) =>
-          val (times, others) = p.children.flatMap(_.output).partition { a =>
-            EventTimeMarks.of(Seq(a)).nonEmpty
-          }
+          val (times, others) = p.children.flatMap(_.output).partition(TimeColumns.isMarked)
           val lost = AttributeSet(others) -- times
           p.transformExpressions {
             case a: Attribute if a.resolved && lost.contains(a) =>

@@ -28,6 +28,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ToUpserts
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 import io.streamjoin.model.Side
 
@@ -165,7 +166,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   private def neverFinal(plan: LogicalPlan): Unit = plan match {
     case a: Aggregate
         if RowKindColumns.of(a.child).nonEmpty &&
-          !a.child.output.exists(_.metadata.contains(EventTimeWatermark.delayKey)) =>
+          !a.child.output.exists(TimeColumns.isMarked) =>
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,
         "each change corrects sums of changes, so no sum is final. Append mode requires final " +

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{EventTimeMarks, JoinNode, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
  * Analyzer rule that leaves one event time for Spark's deduplication above a join, which accepts no
@@ -28,7 +29,7 @@ object OneEventTime extends Rule[LogicalPlan] {
     val one = all.filter(_._1 == time.exprId)
     val below = EventTimeMarks.over(one, operator.child)
     val seen = operator.withNewChildren(Seq(below)).transformExpressions { case a: Attribute =>
-      EventTimeMarks.marked(Seq(a), one).head
+      EventTimeMarks.marked(a, one)
     }
     EventTimeMarks.over(all, seen)
   }
@@ -36,7 +37,7 @@ object OneEventTime extends Rule[LogicalPlan] {
   private def chosen(keys: Seq[Attribute], input: LogicalPlan): Attribute = {
     val padded = paddedBelow(input)
     def mayLack(a: Attribute) = padded(a.exprId)
-    val times = input.output.filter(a => EventTimeMarks.of(Seq(a)).nonEmpty)
+    val times = input.output.filter(TimeColumns.isMarked)
     times.minBy(a => (mayLack(a), !AttributeSet(keys).contains(a)))
   }
 
