@@ -14,7 +14,6 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   LastRows,
-  MatchCondition,
   RelationWindow,
   UnresolvedChangelog,
   UnresolvedImposeOrder
@@ -146,10 +145,10 @@ object ResolveTableFunctions extends Rule[LogicalPlan] {
       }
     case Seq(TableArgument(plan), time: UnresolvedAttribute, Literal(d, StringType))
         if d.toString.equalsIgnoreCase(RelationWindows.TimeOfRow) =>
-      LastRows(1, plan, at = time.nameParts)
+      LastRows(1, plan, LastRows.TimeOfRow(time.nameParts))
     case Seq(TableArgument(plan), condition, Literal(d, StringType))
         if d.toString.equalsIgnoreCase(AsOfWords.Name) =>
-      LastRows(1, plan, asOf = Some(MatchCondition.of(condition)))
+      LastRows(1, plan, LastRows.AsOf(Some(condition).filter(_ != Literal.TrueLiteral)))
     case Seq(TableArgument(plan), bounds @ _*) if bounds.length == 2 || bounds.length == 4 =>
       val (lengths, directions) = bounds.grouped(2).map(b => (b.head, b.last)).toSeq.unzip
       RelationWindow(lengths, directions.map(preceding(f, _)), plan)

@@ -1,28 +1,19 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
- * Mark on an input of a join, `child OVER (ROWS 3 PRECEDING)`: a row of the other input matches
- * only the last rows of its key. The join becomes an [[AsOfJoin]]. A mark elsewhere in a plan is
- * refused.
+ * Mark on an input of a join: a row of the other input matches only the last rows of its key. The
+ * join becomes an [[AsOfJoin]]. A mark elsewhere in a plan is refused.
  *
  * Above the mark, the rows of a changelog are versions, so it hides their row kind.
  *
  * @param count the number of rows of a key
- * @param byOption whether it stands for the option `match => 'last'` of the join, not for a window
- * @param at the event time of the other input in `FOR SYSTEM_TIME AS OF o.time`; empty: none is
- *   named
- * @param asOf the match condition of an `ASOF JOIN`; none: the join has another form
+ * @param form how the query asks for the last rows
  */
-case class LastRows(
-    count: Int,
-    child: LogicalPlan,
-    byOption: Boolean = false,
-    at: Seq[String] = Nil,
-    asOf: Option[MatchCondition] = None
-) extends InputMark {
+case class LastRows(count: Int, child: LogicalPlan, form: LastRows.Form = LastRows.Window)
+    extends InputMark {
 
   override lazy val output: Seq[Attribute] =
     if (child.resolved && ChangelogMarks.areChanges(child)) Versions.columns(child.output)
@@ -32,21 +23,24 @@ case class LastRows(
     copy(child = newChild)
 }
 
-private[streamjoin] object LastRows extends InputMarks[LastRows]
+private[streamjoin] object LastRows extends InputMarks[LastRows] {
 
-/**
- * The match condition of an `ASOF JOIN`, which compares columns of both inputs. It is no expression
- * of the node, since the node has columns of one input only.
- *
- * @param pending the condition until it is a part of the condition of the join
- */
-private[streamjoin] final class MatchCondition private (val pending: Option[Expression])
+  sealed trait Form
 
-private[streamjoin] object MatchCondition {
+  /** `child OVER (ROWS 3 PRECEDING)`. */
+  case object Window extends Form
 
-  /** A match condition that is a part of the condition of the join. */
-  val Placed = new MatchCondition(None)
+  /** The option `match => 'last'` of the join. */
+  case object ByOption extends Form
 
-  def of(condition: Expression): MatchCondition =
-    if (condition == Literal.TrueLiteral) Placed else new MatchCondition(Some(condition))
+  /** `FOR SYSTEM_TIME AS OF o.time`, with the event time of the other input. */
+  final case class TimeOfRow(time: Seq[String]) extends Form
+
+  /**
+   * `ASOF JOIN`.
+   *
+   * @param pending the match condition until it is a part of the condition of the join. It compares
+   *   columns of both inputs, so it is no expression of the node, which has those of one
+   */
+  final case class AsOf(pending: Option[Expression]) extends Form
 }

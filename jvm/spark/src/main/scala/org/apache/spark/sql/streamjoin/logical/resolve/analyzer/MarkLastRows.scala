@@ -17,7 +17,7 @@ object MarkLastRows extends Rule[LogicalPlan] {
     else
       plan.resolveOperatorsUp {
         case j: Join if StreamJoinHint.options(j).exists(_.last) && mayBeChanges(j.right) =>
-          j.copy(right = LastRows(1, j.right, byOption = true))
+          j.copy(right = LastRows(1, j.right, LastRows.ByOption))
       }
 
   private def mayBeChanges(input: LogicalPlan): Boolean =

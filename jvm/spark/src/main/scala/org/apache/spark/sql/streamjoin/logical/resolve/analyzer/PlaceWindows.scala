@@ -14,7 +14,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinNode,
   JoinWindows,
   LastRows,
-  MatchCondition,
   RelationWindow,
   StreamJoin
 }
@@ -181,7 +180,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
 
   private def window(j: Join): Join = {
-    val pending = LastRows.on(j.right).flatMap(_.asOf).flatMap(_.pending)
+    val pending = LastRows.on(j.right).map(_.form).collect { case LastRows.AsOf(Some(c)) => c }
     if (!hasWindow(j) && pending.isEmpty || !isReady(j)) j
     else pending.fold(bounded(j))(matched(j, _))
   }
@@ -195,7 +194,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   private def matched(j: Join, pending: Expression): Join =
     copied(j)(_.copy(
-      right = LastRows.changed(j.right)(_.copy(asOf = Some(MatchCondition.Placed))),
+      right = LastRows.changed(j.right)(_.copy(form = LastRows.AsOf(pending = None))),
       condition = (j.condition.filter(_ != Literal.TrueLiteral) ++ Seq(pending)).reduceOption(And)
     ))
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.AS_OF_JOIN
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, LastRows, MatchCondition}
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, LastRows}
 
 /**
  * Analyzer rule that replaces Spark's as-of join by this project's, if both inputs are streams.
@@ -40,7 +40,7 @@ object ReplaceAsOfJoin extends Rule[LogicalPlan] {
     }
     Join(
       j.left,
-      LastRows(1, j.right, asOf = Some(MatchCondition.Placed)),
+      LastRows(1, j.right, LastRows.AsOf(pending = None)),
       j.joinType,
       (j.condition ++ Seq(j.asOfCondition)).reduceOption(And),
       JoinHint.NONE

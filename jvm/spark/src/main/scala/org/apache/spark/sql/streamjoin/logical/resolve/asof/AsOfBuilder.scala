@@ -74,7 +74,7 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
   /** The build side, and how many of its last rows match a probe row. */
   private def lastRows: Either[Refusal, (Side, Int)] = {
     val windows = Side.both.zip(join.children).flatMap { case (side, input) =>
-      LastRows.on(input).filterNot(_.byOption).map(side -> _.count)
+      LastRows.on(input).filterNot(_.form == LastRows.ByOption).map(side -> _.count)
     }
     windows match {
       case Seq(one) if !byOption => Right(one)
@@ -222,7 +222,9 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
     val all = AsOfTimes.in(probe)
     def isOfBoth(name: Seq[String]) =
       Seq(probe, build).forall(_.resolve(name, SQLConf.get.resolver).nonEmpty)
-    join.children.flatMap(LastRows.on(_)).map(_.at).find(_.nonEmpty) match {
+    join.children.flatMap(LastRows.on(_)).map(_.form).collectFirst {
+      case LastRows.TimeOfRow(name) => name
+    } match {
       case None => Right(all)
       case Some(name) if isOfBoth(name) =>
         Left(refused(

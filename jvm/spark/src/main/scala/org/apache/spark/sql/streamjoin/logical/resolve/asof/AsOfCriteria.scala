@@ -24,7 +24,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
  */
 private[asof] object AsOfCriteria {
 
-  def has(join: Join): Boolean = LastRows.on(join.right).exists(_.asOf.nonEmpty)
+  def has(join: Join): Boolean = LastRows.on(join.right).exists(_.form.isInstanceOf[LastRows.AsOf])
 
   def misfit(join: Join, made: AsOfJoin, times: AsOfTimes): Option[Refusal] =
     if (!has(join)) None

@@ -41,7 +41,7 @@ private[streamjoin] object WindowsOfInputs {
   def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst {
     case w: RelationWindow =>
       Refusal(refusal(w, "its relation is not an input of a join"))
-    case l: LastRows if !l.byOption =>
+    case l: LastRows if l.form != LastRows.ByOption =>
       Refusal(
         StreamJoinErrors.unsupportedAsOf(
           l.origin,
@@ -51,10 +51,11 @@ private[streamjoin] object WindowsOfInputs {
       )
   }
 
-  private def written(l: LastRows): String =
-    if (l.asOf.nonEmpty) "STREAM_WINDOW(..., 'ASOF')"
-    else if (l.at.nonEmpty) "FOR SYSTEM_TIME AS OF"
-    else s"OVER (ROWS ${l.count} PRECEDING)"
+  private def written(l: LastRows): String = l.form match {
+    case _: LastRows.AsOf      => "STREAM_WINDOW(..., 'ASOF')"
+    case _: LastRows.TimeOfRow => "FOR SYSTEM_TIME AS OF"
+    case _                     => s"OVER (ROWS ${l.count} PRECEDING)"
+  }
 
   def refusal(w: RelationWindow, reason: String): StreamJoinAnalysisException =
     StreamJoinErrors.invalidWindow(w.origin, written(w), reason)

@@ -166,7 +166,7 @@ class JoinRulesSuite extends AnalysisSession {
     val versions =
       join(Some(EqualTo(column(plain, "k"), column(changes, "id"))), Inner, last, changes)
     val marked = MarkLastRows(under(versions)).collectFirst { case rows: LastRows => rows }.get
-    assert(marked.byOption && ChangelogMarks.kind(marked.output).isEmpty)
+    assert(marked.form == LastRows.ByOption && ChangelogMarks.kind(marked.output).isEmpty)
     assert(marked.output.map(_.name) == changes.output.map(_.name).filter(_ != "_change_type"))
     for (same <- Seq(under(changing), under(join(Some(key), left = last.copy(child = orders)))))
       assert(MarkLastRows(same) == same)
