@@ -12,10 +12,7 @@ private[streamjoin] object CompleteSums extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(AGGREGATE)) {
-      case a: Aggregate
-          if a.resolved && RowKindColumns.of(a.child).nonEmpty && !LatestVersions.areComplete(
-            a.child
-          ) =>
+      case a: Aggregate if a.resolved && RowKindColumns.of(a.child).nonEmpty =>
         a.copy(child = LatestVersions.complete(a.child))
     }
 }

@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
-  Attribute,
   ExprId,
   Literal,
   NamedExpression,
@@ -48,15 +47,9 @@ private[resolve] object GroupUpserts {
     case Distinct(child) => upserts(Aggregate(child.output, child.output, child))
     case Project(list, child) =>
       val below = declared(child)
-      Project(list.map(known(_, below)) :+ ChangelogMarks.kind(below.output).get, below)
+      PropagatedMarks.ofInputs(Project(list :+ ChangelogMarks.kind(below.output).get, below))
     case other => other.withNewChildren(other.children.map(declared))
   }
-
-  /** Copies the marks of the columns below. */
-  private def known(e: NamedExpression, below: LogicalPlan): NamedExpression =
-    e.transform { case a: Attribute =>
-      below.output.find(_.exprId == a.exprId).fold(a)(b => a.withMetadata(b.metadata))
-    }.asInstanceOf[NamedExpression]
 
   private def upserts(asked: Aggregate): LogicalPlan = {
     if (asked.groupingExpressions.isEmpty) {

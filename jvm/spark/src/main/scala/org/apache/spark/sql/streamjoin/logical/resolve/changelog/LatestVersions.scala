@@ -66,7 +66,7 @@ private[resolve] object LatestVersions {
    * Whether each change has its old image: no declaration has a key, or a join below adds the
    * image.
    */
-  def areComplete(changes: LogicalPlan): Boolean = changes match {
+  private def areComplete(changes: LogicalPlan): Boolean = changes match {
     case _: ChangelogJoin | EndsChanges() => true
     case p if Declaration.is(p) =>
       ChangelogMarks.kind(p.output).forall(ChangelogMarks.keySize(_) == 0)
