@@ -63,14 +63,16 @@ private[streamjoin] object ChangelogMarks {
   /** Whether a column has change metadata rather than row data. */
   def describesChange(a: Attribute): Boolean = a.metadata.contains(Kind) || isCommit(a)
 
-  /** The number of columns of the unique key; 0: there is none. */
-  def keySize(kind: Attribute): Int = kind.metadata.getLong(Kind).toInt
+  /** Whether a changelog is declared with a unique key. */
+  def isKeyed(columns: Seq[Attribute]): Boolean = keySize(columns) > 0
+
+  private def keySize(columns: Seq[Attribute]): Long =
+    kind(columns).fold(0L)(_.metadata.getLong(Kind))
 
   /** The unique key; empty if a column of it is missing. */
   def key(columns: Seq[Attribute]): Seq[Attribute] = {
     val found = columns.filter(_.metadata.contains(Key)).sortBy(_.metadata.getLong(Key))
-    val wanted = kind(columns).fold(0)(keySize)
-    if (found.map(_.metadata.getLong(Key)) == (0L until wanted.toLong)) found else Nil
+    if (found.map(_.metadata.getLong(Key)) == (0L until keySize(columns))) found else Nil
   }
 
   /** Whether NULL is a value of the key like any other. */

@@ -75,7 +75,7 @@ private[asof] object VersionedInput {
 
   private def misfit(changes: LogicalPlan): Option[Misfit] = {
     val key = ChangelogMarks.key(changes.output)
-    if (ChangelogMarks.kind(changes.output).forall(ChangelogMarks.keySize(_) == 0))
+    if (!ChangelogMarks.isKeyed(changes.output))
       Some((
         "the changelog has no key, which identifies the versions of a row",
         "Declare the key: fromChangelog(key=\"currency\"), fromUpserts or fromDebezium"

@@ -92,8 +92,7 @@ private[resolve] object ChangelogRefusals {
     private def above(plan: LogicalPlan): Option[StreamJoinAnalysisException] = plan match {
       case p if Declaration.is(p) =>
         p match {
-          case Project(_, child)
-              if ChangelogMarks.kind(p.output).exists(ChangelogMarks.keySize(_) == 0) =>
+          case Project(_, child) if !ChangelogMarks.isKeyed(p.output) =>
             child.collectFirst(Function.unlift(unsteady))
           case _ => None
         }
@@ -132,7 +131,7 @@ private[resolve] object ChangelogRefusals {
           condition.references.find(kind.contains).map(a => refused(condition, a.name))
         case Project(list, _) =>
           val again = list.filter(_.references.exists(kind.contains)).lift(1)
-          val counted = kind.forall(ChangelogMarks.keySize(_) == 0)
+          val counted = !ChangelogMarks.isKeyed(below)
           def computed = for {
             e <- list if SameColumn.unapply(e).isEmpty && !ChangelogMarks.isCommit(e.toAttribute)
             a <- e.references

@@ -46,11 +46,11 @@ private[resolve] object LatestVersions {
       leaves: Boolean,
       ttl: Option[Long]
   ): LogicalPlan = {
-    val size = ChangelogMarks.kind(input.output).fold(0)(ChangelogMarks.keySize)
     val key = ChangelogMarks.key(input.output)
     val called = AliasedColumn.of(input.output, input)
     val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
-    if (size == 0) UnitedChanges.completed(input)(normalized(_, images(_, leaves, ttl, called)))
+    if (!ChangelogMarks.isKeyed(input.output))
+      UnitedChanges.completed(input)(normalized(_, images(_, leaves, ttl, called)))
     else
       Option
         .when(key.nonEmpty && together && passesAll(input))(input)
@@ -68,9 +68,8 @@ private[resolve] object LatestVersions {
    */
   private def areComplete(changes: LogicalPlan): Boolean = changes match {
     case _: ChangelogJoin | EndsChanges() => true
-    case p if Declaration.is(p) =>
-      ChangelogMarks.kind(p.output).forall(ChangelogMarks.keySize(_) == 0)
-    case p => p.children.forall(areComplete)
+    case p if Declaration.is(p)           => !ChangelogMarks.isKeyed(p.output)
+    case p                                => p.children.forall(areComplete)
   }
 
   /** Whether all declared changes reach this plan. */

@@ -48,10 +48,10 @@ private[resolve] object NondeterministicColumns {
    * deletes repeat stored values.
    */
   def in(plan: LogicalPlan): NondeterministicColumns = plan match {
-    case _: ChangelogJoin                     => none
-    case p if Declaration.is(p) && isKeyed(p) => none
-    case Project(list, child)                 => made(child, list.map(e => e.toAttribute -> e))
-    case e: Expand => made(e.child, e.projections.flatMap(e.output.zip(_)))
+    case _: ChangelogJoin                                           => none
+    case p if Declaration.is(p) && ChangelogMarks.isKeyed(p.output) => none
+    case Project(list, child) => made(child, list.map(e => e.toAttribute -> e))
+    case e: Expand            => made(e.child, e.projections.flatMap(e.output.zip(_)))
     case g: Generate => made(
         g.child,
         (g.child.output ++ g.generatorOutput).map {
@@ -73,10 +73,10 @@ private[resolve] object NondeterministicColumns {
    * of a row and drop the other.
    */
   def filter(plan: LogicalPlan): Option[Filter] = plan match {
-    case _: ChangelogJoin                     => None
-    case p if Declaration.is(p) && isKeyed(p) => None
-    case f: Filter if is(f.condition)         => Some(f)
-    case p                                    => p.children.flatMap(filter).headOption
+    case _: ChangelogJoin                                           => None
+    case p if Declaration.is(p) && ChangelogMarks.isKeyed(p.output) => None
+    case f: Filter if is(f.condition)                               => Some(f)
+    case p => p.children.flatMap(filter).headOption
   }
 
   private def made(
@@ -91,7 +91,4 @@ private[resolve] object NondeterministicColumns {
       }
     }))
   }
-
-  private def isKeyed(declared: LogicalPlan): Boolean =
-    ChangelogMarks.kind(declared.output).exists(ChangelogMarks.keySize(_) > 0)
 }
