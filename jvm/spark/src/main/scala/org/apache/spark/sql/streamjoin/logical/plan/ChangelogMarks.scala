@@ -40,13 +40,18 @@ private[streamjoin] object ChangelogMarks {
   def kind(columns: Seq[Attribute]): Option[Attribute] = columns.find(_.metadata.contains(Kind))
 
   /**
-   * Whether the rows of a plan are changes. Spark writes metadata with the rows, so marks from a
-   * table or from the batch of a sink declare nothing.
+   * The column with the row kind of a plan whose rows are changes. Spark writes metadata with the
+   * rows, so marks from a table or from the batch of a sink declare nothing.
    */
-  def areChanges(plan: LogicalPlan): Boolean =
-    plan.isStreaming && kind(plan.output).exists { k =>
-      !plan.collectLeaves().exists(_.output.exists(_.exprId == k.exprId))
-    }
+  def kind(plan: LogicalPlan): Option[Attribute] =
+    if (!plan.isStreaming) None
+    else
+      kind(plan.output).filterNot { k =>
+        plan.collectLeaves().exists(_.output.exists(_.exprId == k.exprId))
+      }
+
+  /** Whether the rows of a plan are changes. */
+  def areChanges(plan: LogicalPlan): Boolean = kind(plan).nonEmpty
 
   /**
    * Whether the rows of a plan, or of a plan below it, are changes. Joins that emit final rows for

@@ -37,9 +37,6 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
 
   private def column(parameter: String, name: String): Attribute = columns.column(parameter, name)
 
-  private def declaredKind: Option[Attribute] =
-    ChangelogMarks.kind(input.output).filter(_ => ChangelogMarks.areChanges(input))
-
   private def marks(a: Attribute, key: Seq[Attribute], sequence: Option[Attribute]) = {
     val place = key.indexWhere(_.exprId == a.exprId)
     Seq(
@@ -301,7 +298,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
 
   /** Consolidates the changes of each key in a batch to one change. */
   def upsertsOf(key: Seq[String]): LogicalPlan = {
-    val kind = declaredKind.getOrElse(
+    val kind = ChangelogMarks.kind(input).getOrElse(
       throw refused(
         "the rows are not changes, or lack the row kind",
         "a changelog or a join of changelogs, with the column _change_type"

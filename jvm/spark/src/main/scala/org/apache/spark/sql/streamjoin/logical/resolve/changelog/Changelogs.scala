@@ -37,7 +37,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
   /** The refusal of an input with an undeclared column that has the name of the row kind. */
   def undeclared(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] = {
-    val declared = ChangelogMarks.kind(input.output).filter(_ => ChangelogMarks.areChanges(input))
+    val declared = ChangelogMarks.kind(input)
     input.output.find { a =>
       a.name.toLowerCase(Locale.ROOT) == ChangelogMarks.ChangeType &&
       !declared.exists(_.exprId == a.exprId)

@@ -31,7 +31,5 @@ private[resolve] object RowKindColumns {
     case p                                   => own(p)
   }
 
-  private def own(plan: LogicalPlan): AttributeSet =
-    if (ChangelogMarks.areChanges(plan)) AttributeSet(ChangelogMarks.kind(plan.output))
-    else AttributeSet.empty
+  private def own(plan: LogicalPlan): AttributeSet = AttributeSet(ChangelogMarks.kind(plan))
 }
