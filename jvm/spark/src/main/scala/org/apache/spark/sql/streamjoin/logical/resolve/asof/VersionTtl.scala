@@ -2,12 +2,10 @@ package org.apache.spark.sql.streamjoin.logical.resolve.asof
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.Join
-import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoinHint, Versions}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
   Distance,
   Distances,
-  NotBefore,
   Refusal,
   StateTtl
 }
@@ -51,11 +49,9 @@ private[asof] object VersionTtl {
               "rows only until they are joined"
           )
         case Some(text) =>
-          StateTtl.of(text, join.origin).left.map(Refusal(_)).map { _ =>
-            val time = times.build
-            val age = new Distances("state_ttl", time, join.origin).inUnits(Distance.of(text))
-            val unit = TimeUnit.of(time.dataType).get
-            And(condition, NotBefore.of(time, times.probe, unit, age))
+          StateTtl.of(text, join.origin).map { _ =>
+            val ages = new Distances("state_ttl", times.build, join.origin)
+            And(condition, ages.notBefore(times.build, times.probe, Distance.of(text)))
           }
       }
   }

@@ -70,7 +70,7 @@ private[streamjoin] object ChangelogBuilder {
 
   private def ttl(text: Option[String], origin: Origin): Either[Refusal, Option[Long]] =
     text match {
-      case Some(said) => StateTtl.of(said, origin).map(Some(_)).left.map(Refusal(_))
+      case Some(said) => StateTtl.of(said, origin).map(Some(_))
       case None       => Right(None)
     }
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.conditions.RetentionLimit
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingBound
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances, NotBefore}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 
 /**
@@ -30,9 +30,12 @@ private[streamjoin] object Retention {
 
   private def inequality(missing: MissingBound, name: String, retention: String): Expression = {
     val column = missing.later.column
-    val kept = new Distances(name, column, column.origin).inUnits(Distance.of(retention))
     RetentionLimit(
-      NotBefore.of(missing.later.expression, missing.earlier.expression, missing.unit, kept)
+      new Distances(name, column, column.origin).notBefore(
+        missing.later.expression,
+        missing.earlier.expression,
+        Distance.of(retention)
+      )
     )
   }
 }

@@ -5,14 +5,25 @@ import java.util.concurrent.TimeUnit.MICROSECONDS
 
 import scala.util.Try
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  DateSub,
+  DatetimeSub,
+  Expression,
+  GreaterThanOrEqual,
+  Literal,
+  Subtract,
+  UnaryMinus
+}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.IntervalUtils
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.NearestWord
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.spark.{Arithmetic, TimestampAddInterval}
 import org.apache.spark.sql.types.{DayTimeIntervalType, IntegralType, YearMonthIntervalType}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
@@ -107,6 +118,26 @@ private[streamjoin] final class Distances(
     case micros if unit.contains(TimeUnit.Date) => Math.floorDiv(micros, MICROS_PER_DAY)
     case other                                  => other
   }
+
+  /**
+   * The condition `later >= earlier - distance` between times of the column's type, in the form that
+   * a query would have.
+   */
+  def notBefore(later: Expression, earlier: Expression, distance: Distance): Expression =
+    (unit, inUnits(distance)) match {
+      case (Some(TimeUnit.Number), n) =>
+        GreaterThanOrEqual(later, Subtract(earlier, Literal(n), Arithmetic.ansi))
+      case (Some(TimeUnit.Date), days) =>
+        GreaterThanOrEqual(later, DateSub(earlier, Literal(days.toInt)))
+      case (_, micros) =>
+        val interval = CatalystSqlParser.parseExpression(TimeUnit.Timestamp.sql(micros))
+        val start = TimestampAddInterval(
+          earlier,
+          UnaryMinus(interval, failOnError = true),
+          Some(SQLConf.get.sessionLocalTimeZone)
+        )
+        GreaterThanOrEqual(later, DatetimeSub(earlier, interval, start))
+    }
 
   /** A number for a numeric column, else microseconds. */
   def inMicros(distance: Distance): Long = (unit, distance) match {

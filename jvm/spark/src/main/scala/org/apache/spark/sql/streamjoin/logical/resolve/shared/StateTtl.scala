@@ -7,20 +7,20 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.IntervalUtils
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 /** Reads the time to live of the rows of a changelog join. */
 private[resolve] object StateTtl {
 
   /** The TTL in microseconds. */
-  def of(text: String, origin: Origin): Either[StreamJoinAnalysisException, Long] = {
+  def of(text: String, origin: Origin): Either[Refusal, Long] = {
     def refused(reason: String) =
-      Left(StreamJoinErrors.analysis(
+      Left(Refusal(StreamJoinErrors.analysis(
         "INVALID_STATE_TTL",
         origin,
         "value" -> s"'$text'",
         "reason" -> reason
-      ))
+      )))
     Distance.of(text) match {
       case Distance.Interval(i, _) if i.months != 0 =>
         refused("months and years have no constant length")
