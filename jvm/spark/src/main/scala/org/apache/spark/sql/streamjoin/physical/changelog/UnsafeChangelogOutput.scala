@@ -10,7 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.streamjoin.physical.consolidate.{CopiedColumns, RowKey}
+import org.apache.spark.sql.streamjoin.physical.consolidate.CopiedColumns
+import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 
 import io.streamjoin.join.changelog.{Changed, ChangelogOutput}
 import io.streamjoin.model.Side
@@ -74,10 +75,10 @@ private[changelog] final class UnsafeChangelogOutput(
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
-  private lazy val byKey = RowKey.of(spec.output.key, spec.output.columns)
+  private lazy val byKey = RowsByBytes.of(spec.output.key, spec.output.columns)
 
   override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
-    spec.output.key.nonEmpty && byKey.same(a, b)
+    spec.output.key.nonEmpty && byKey.equiv(a, b)
 
   /** Completes an output row with its change metadata. */
   def row(changed: Changed[UnsafeRow]): InternalRow = {

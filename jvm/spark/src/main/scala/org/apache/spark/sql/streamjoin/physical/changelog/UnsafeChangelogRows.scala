@@ -19,8 +19,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
-import org.apache.spark.sql.streamjoin.physical.consolidate.{CopiedColumns, RowKey}
-import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
+import org.apache.spark.sql.streamjoin.physical.consolidate.CopiedColumns
+import org.apache.spark.sql.streamjoin.physical.exchange.{RowHash, RowsByBytes}
 import org.apache.spark.sql.streamjoin.physical.stateful.{DisplayNames, RowTimesReader}
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
@@ -130,7 +130,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     private lazy val data =
       Option.when(own.image.length < stored.length)(UnsafeProjection.create(own.image, stored))
 
-    private lazy val byImage = RowKey.of(own.image, stored)
+    private lazy val byImage = RowsByBytes.of(own.image, stored)
 
     private lazy val ofCondition =
       UnsafeProjection.create(stored.filter(spec.on.condition.references.contains), stored)

@@ -99,7 +99,7 @@ private[consolidate] final class ConsolidatedRuns(
   private def nextRun(): Iterator[Changed[Image]] = {
     run.clear()
     input.read(input.hash)(row => run += new Image(row.copy()))
-    if (run.length > 1) run.sortInPlace()(ByBytes)
+    if (run.length > 1) run.sortInPlace()(byBytes)
     run.foreach(image => delta.emit(Some(image), image.isAdded))
     by.keep match {
       case Consolidate.All    => delta.settle()
@@ -108,9 +108,7 @@ private[consolidate] final class ConsolidatedRuns(
   }
 
   /** An order that does not depend on the order of arrival. */
-  private object ByBytes extends Ordering[Image] {
-    override def compare(a: Image, b: Image): Int = RowsByBytes.compare(a.row, b.row)
-  }
+  private val byBytes: Ordering[Image] = RowsByBytes.on(_.row)
 
   private lazy val byKey = RowOrdering.create(by.key.map(SortOrder(_, Ascending)), columns)
 

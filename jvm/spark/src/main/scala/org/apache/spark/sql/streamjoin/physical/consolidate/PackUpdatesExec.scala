@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 
 /**
  * Physical operator that packs the two images of an update into one row, if they are adjacent. So
@@ -58,7 +59,7 @@ private[consolidate] final class PackedUpdates(
   private val addedAt = columns.indexWhere(_.exprId == packed.added.exprId)
   private val replacesAt = columns.length
 
-  private val key = RowKey.of(same, columns)
+  private val key = RowsByBytes.of(same, columns)
 
   private val (alone, both) = {
     val old = columns.map(_.newInstance())
@@ -86,7 +87,7 @@ private[consolidate] final class PackedUpdates(
   }
 
   private def followedBy(next: UnsafeRow): InternalRow =
-    if (next.getBoolean(addedAt) && key.same(deleted, next)) {
+    if (next.getBoolean(addedAt) && key.equiv(deleted, next)) {
       val row = both(next, deleted)
       row.setBoolean(replacesAt, true)
       row

@@ -19,17 +19,8 @@ private[ordered] final class SortedRange(spec: OrderSpec, output: Seq[Attribute]
         output,
         // the number of a window is its end; the order compares windows with the same end
         row => if (times.isTimeless(row)) Long.MinValue else times.time(row),
-        new WithBytes(RowOrdering.create(spec.order, output))
+        RowOrdering.create(spec.order, output).on[UnsafeRow](row => row).orElse(RowsByBytes)
       )
       sorter.sort(rows.asInstanceOf[Iterator[UnsafeRow]]).asInstanceOf[Iterator[InternalRow]]
     }
-}
-
-/** Order that compares rows by their bytes if `order` finds them equal. */
-private[ordered] final class WithBytes(order: Ordering[InternalRow]) extends Ordering[UnsafeRow] {
-
-  override def compare(a: UnsafeRow, b: UnsafeRow): Int = {
-    val c = order.compare(a, b)
-    if (c != 0) c else RowsByBytes.compare(a, b)
-  }
 }

@@ -34,7 +34,7 @@ private object RowSorterSuite {
     val unsafe = UnsafeProjection.create(types)
     val columns = types.toSeq.map(AttributeReference("c", _)())
     RowSorter
-      .create(columns, _.getLong(0), RowsByBytes.compare(_, _))
+      .create(columns, _.getLong(0), RowsByBytes)
       .sort(rows.map(r => unsafe(InternalRow(r._1, UTF8String.fromString(r._2)))))
       .asInstanceOf[Iterator[UnsafeRow]]
       .map(r => (r.getLong(0), r.getString(1)))

@@ -1,16 +1,15 @@
-package org.apache.spark.sql.streamjoin.physical.consolidate
+package org.apache.spark.sql.streamjoin.physical.exchange
 
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The order of rows by some columns equals the byte order of rows that have only these columns. */
-class RowKeySuite extends AnyFunSuite {
+class RowsByBytesSuite extends AnyFunSuite {
 
   private val types =
     Seq(BooleanType, ByteType, IntegerType, LongType, DoubleType, DateType, StringType)
@@ -39,12 +38,12 @@ class RowKeySuite extends AnyFunSuite {
       val alone = UnsafeProjection.create(image, columns)
       def row(): UnsafeRow =
         toRow(InternalRow.fromSeq(columns.map(a => value(a.dataType, random)))).copy()
-      val key = RowKey.of(image, columns)
+      val key = RowsByBytes.of(image, columns)
       for (_ <- 0 until 30) {
         val (a, b) = (row(), row())
         val expected = RowsByBytes.compare(alone(a).copy(), alone(b).copy())
         assert(math.signum(key.compare(a, b)) == math.signum(expected))
-        assert(key.same(a, b) == (alone(a).copy() == alone(b).copy()))
+        assert(key.equiv(a, b) == (alone(a).copy() == alone(b).copy()))
       }
     }
   }
