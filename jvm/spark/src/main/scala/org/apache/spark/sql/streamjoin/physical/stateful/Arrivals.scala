@@ -5,26 +5,6 @@ import org.apache.spark.util.AccumulatorV2
 import io.streamjoin.model.Watermarks
 
 /**
- * Accumulator of the largest event time of one column in a batch.
- *
- * A task that runs again adds the same value, which changes nothing.
- */
-private[physical] final class LargestTime extends AccumulatorV2[Long, Long] {
-  private var largest = Watermarks.Unknown
-
-  override def isZero: Boolean = largest == Watermarks.Unknown
-  override def copy(): LargestTime = {
-    val c = new LargestTime
-    c.largest = largest
-    c
-  }
-  override def reset(): Unit = largest = Watermarks.Unknown
-  override def add(v: Long): Unit = if (v > largest) largest = v
-  override def merge(other: AccumulatorV2[Long, Long]): Unit = add(other.value)
-  override def value: Long = largest
-}
-
-/**
  * Accumulator of a vector of numbers: for each position, the largest number of all tasks, or the
  * smallest one. Without a report, each number is `Watermarks.Unknown`.
  */

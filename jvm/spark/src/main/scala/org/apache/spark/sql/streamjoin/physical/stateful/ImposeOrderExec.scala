@@ -3,11 +3,11 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import java.util.UUID
 import java.util.function.LongPredicate
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.spark.EventTimeStatsAccum
 
 /**
  * Physical operator of a watermarked event-time column. It records the largest accepted event time,
@@ -23,11 +23,12 @@ case class ImposeOrderExec(
     latest: Long,
     rejects: Boolean,
     child: SparkPlan
-) extends ReadsEventTimes {
+) extends PassesRows
+    with ReadsEventTimes {
 
   /** Lazy, because Spark copies a plan many times before it executes one copy. */
-  private[physical] lazy val largest: LargestTime = {
-    val none = new LargestTime
+  private[physical] lazy val eventTimeStats: EventTimeStatsAccum = {
+    val none = new EventTimeStatsAccum
     sparkContext.register(none)
     none
   }
@@ -38,19 +39,13 @@ case class ImposeOrderExec(
   /** The number of rows of the batch after `latest`. */
   private[physical] def ahead: Long = longMetric("aheadRows").value
 
-  override def output: Seq[Attribute] = child.output
-
-  override def outputPartitioning: Partitioning = child.outputPartitioning
-
-  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
-
   override def argString(maxFields: Int): String =
     TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag))
 
   override protected def time: Attribute = column
 
   override protected def look: LongPredicate =
-    new ImposeOrderExec.Noted(largest, longMetric("aheadRows"), latest, keeps = !rejects)
+    new ImposeOrderExec.Noted(eventTimeStats, longMetric("aheadRows"), latest, keeps = !rejects)
 
   override protected def withNewChildInternal(newChild: SparkPlan): ImposeOrderExec =
     copy(child = newChild)
@@ -58,13 +53,17 @@ case class ImposeOrderExec(
 
 object ImposeOrderExec {
 
-  private final class Noted(largest: LargestTime, ahead: SQLMetric, latest: Long, keeps: Boolean)
-      extends LongPredicate
+  private final class Noted(
+      stats: EventTimeStatsAccum,
+      ahead: SQLMetric,
+      latest: Long,
+      keeps: Boolean
+  ) extends LongPredicate
       with Serializable {
 
     override def test(time: Long): Boolean =
       if (time <= latest) {
-        largest.add(time)
+        stats.add(time)
         true
       } else {
         ahead += 1

@@ -120,7 +120,7 @@ private[physical] object JoinInputs {
   def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Long] =
     inputs
       .flatMap(noted)
-      .groupMapReduce(_.orderId)(_.largest.value.longValue)(math.max)
+      .groupMapReduce(_.orderId)(_.eventTimeStats.value.max)(math.max)
 
   /**
    * The number of rows of this batch that are too far ahead. Rows below another join are in the

@@ -61,7 +61,7 @@ class ReadsEventTimesSuite extends AnalysisSession {
       for (rejects <- Seq(true, false))
         both(imposed(times(dataType), 6 * unit, rejects)) { (rows, node) =>
           assert(rows == (0L to (if (rejects) 6L else 9L)))
-          assert(node.largest.value == 6 * unit && node.ahead == 3)
+          assert(node.eventTimeStats.value.max == 6 * unit && node.ahead == 3)
         }
     }
 
@@ -74,7 +74,7 @@ class ReadsEventTimesSuite extends AnalysisSession {
       Some(6000000L)
     )
     both(imposed(believed(times(TimestampType)), Long.MaxValue, rejects = true)) { (rows, node) =>
-      assert(rows == (0L to 9L) && node.largest.value == 9000000L)
+      assert(rows == (0L to 9L) && node.eventTimeStats.value.max == 9000000L)
       val spark = node.collect { case w: EventTimeWatermarkExec => w }.head.eventTimeStats.value
       assert(spark.max == 6000L && spark.min == 2000L && spark.count == 5)
     }
