@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit, TimeUnit}
+import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit}
 import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
@@ -56,7 +56,7 @@ private[physical] object JoinExplanation {
 
   private def inBuckets(spec: StreamJoinSpec, widths: Long*): String = {
     val times = Side.both.map(side => spec.bounds.columns(spec.bounds.probeColumn(side)).name)
-    val unit = TimeUnit.of(spec.times(spec.bounds.probeColumn(Side.Left)).dataType).get
+    val unit = spec.times.unit(spec.bounds.probeColumn(Side.Left))
     s"buckets of ${widths.map(unit.words).mkString(" or ")} of ${times.mkString(", ")}"
   }
 

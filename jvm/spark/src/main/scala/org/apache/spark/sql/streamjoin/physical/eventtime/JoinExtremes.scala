@@ -1,8 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
-
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.join.Counters
 import io.streamjoin.join.eventtime.Disorder
@@ -34,9 +31,8 @@ private[physical] object JoinExtremes {
   /** The metrics of a batch, in milliseconds, or in the unit of a numeric column. */
   def metrics(spec: StreamJoinSpec, extremes: Array[Long]): Map[String, Long] = {
     val columns = for {
-      (name, i) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
-      if extremes(i) != Watermarks.Unknown
-      unit <- TimeUnit.of(spec.times(i).dataType).toSeq
+      (name, i) <- spec.times.names if extremes(i) != Watermarks.Unknown
+      unit = spec.times.unit(i)
       lateness = s"latestBy.$name" -> unit.shown(math.max(extremes(i), 0L))
       disorder = spec.times.lags.get(i).map { lag =>
         s"disorder.$name" -> unit.shown(math.max(Saturated.add(extremes(i), lag), 0L))
@@ -49,10 +45,9 @@ private[physical] object JoinExtremes {
   /** The lag of each column that has one, in the unit of [[metrics]]. */
   def lags(spec: StreamJoinSpec): Map[String, Long] =
     (for {
-      (name, i) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
-      unit <- TimeUnit.of(spec.times(i).dataType)
+      (name, i) <- spec.times.names
       lag <- spec.times.lags.get(i)
-    } yield s"lag.$name" -> unit.shown(lag)).toMap
+    } yield s"lag.$name" -> spec.times.unit(i).shown(lag)).toMap
 
   /** How far a row has ever been behind the largest time of its column before it. */
   def furthestEver(spec: StreamJoinSpec, extremes: Array[Long], column: Int): Long =
@@ -64,7 +59,7 @@ private[physical] object JoinExtremes {
     val misses = Seq(extremes(n) -> -1L, extremes(n + 1) -> 1L).collect {
       case (least, sign) if least != Watermarks.Unknown => least * sign
     }
-    val unit = TimeUnit.of(spec.times(spec.bounds.probeColumn(Side.Right)).dataType)
-    misses.minByOption(math.abs).zip(unit).map { case (miss, u) => "closestMiss" -> u.shown(miss) }
+    val unit = spec.times.unit(spec.bounds.probeColumn(Side.Right))
+    misses.minByOption(math.abs).map(miss => "closestMiss" -> unit.shown(miss))
   }
 }

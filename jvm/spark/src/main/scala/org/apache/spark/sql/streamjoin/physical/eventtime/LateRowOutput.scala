@@ -4,8 +4,6 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -21,8 +19,7 @@ private[physical] final class LateRowOutput(
     inputs: BySide[Seq[Attribute]]
 ) {
 
-  private val names =
-    new ShownWatermarks(spec.times.expressions, spec.bounds).names.map(_.swap).toMap
+  private val names = spec.times.names.map(_.swap).toMap
   private val sides = BySide.of(new OneSide(_))
   private val withReason = new JoinedRow
 
@@ -39,7 +36,7 @@ private[physical] final class LateRowOutput(
 
   /** The watermark as text, in Spark's format for the type of the column. */
   private def written(column: Int, watermark: Long): UTF8String = {
-    val value = TimeUnit.of(spec.times(column).dataType).get.literal(watermark)
+    val value = spec.times.unit(column).literal(watermark)
     Cast(value, StringType, Some(late.zone)).eval().asInstanceOf[UTF8String]
   }
 

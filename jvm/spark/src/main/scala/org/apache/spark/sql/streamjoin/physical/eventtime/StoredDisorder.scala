@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 
 import io.streamjoin.join.eventtime.Disorder
 import io.streamjoin.watermark.DisorderSketch
@@ -86,12 +85,11 @@ private[streamjoin] object StoredDisorder {
       extremes: Array[Long]
   ): Seq[Seen] =
     for {
-      (name, column) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
+      (name, column) <- spec.times.names
       lag <- spec.times.lags.get(column).toSeq
-      unit <- TimeUnit.of(spec.times(column).dataType).toSeq
       sketch = sum(column, counts, JoinExtremes.furthestEver(spec, extremes, column))
       if sketch.rows > 0
-    } yield Seen(name, unit, lag, sketch)
+    } yield Seen(name, spec.times.unit(column), lag, sketch)
 
   final case class Seen(name: String, unit: TimeUnit, lag: Long, sketch: DisorderSketch) {
 

@@ -41,10 +41,9 @@ private[physical] trait JoinExec extends EventTimeExec {
 
   final override protected def watermarkCount: Int = bounds.columns.length
 
-  final override protected def shownWatermarks(received: Array[Long]): Map[String, Long] = {
-    val shown = new ShownWatermarks(joinTimes.expressions, bounds)
-    shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
-  }
+  final override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
+    joinTimes.shown(received) ++
+      batch.timeMs.fold(Map.empty[String, Long])(joinTimes.delays(received, _))
 
   /** The alias of an input, for an input whose event times have no qualifier. */
   protected def alias(side: Side): Option[String] = None
@@ -54,10 +53,9 @@ private[physical] trait JoinExec extends EventTimeExec {
   /** Spark's report has numbers only. The display names are recorded for the messages about it. */
   final override def getProgress(): StateOperatorProgress = {
     DisplayNames.remember(getStateInfo) {
-      val columns = new ShownWatermarks(joinTimes.expressions, bounds).names
       DisplayNames(
         BySide.of(side => DisplayNames.input(bounds, side)(alias(side))),
-        columns.map { case (shown, column) => shown -> bounds.columns(column).name }.toMap,
+        joinTimes.names.map { case (shown, column) => shown -> bounds.columns(column).name }.toMap,
         emitsUnmatchedOnly
       )
     }
