@@ -4,19 +4,19 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
-import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
+import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, TimeWords}
 
 /** Text of `explain` about an as-of join. */
 private[asof] object AsOfExplanation {
 
-  /** The rows that match, for the line of the node. */
-  def summary(j: AsOfJoin): String = new Words(j).meets
-
-  def lines(j: AsOfJoin): Seq[String] = {
+  def of(j: AsOfJoin): Explanation = {
     val words = new Words(j)
-    words.times.watermarks ++ Seq(words.meets) ++ words.versions ++
-      j.analysis.conjuncts.map(c => s"condition ${ColumnNames.sql(c)}: ${words.part(c)}") :+
-      words.comesOut
+    Explanation(
+      words.meets,
+      words.times.watermarks ++ Seq(words.meets) ++ words.versions ++
+        j.analysis.conjuncts.map(c => s"condition ${ColumnNames.sql(c)}: ${words.part(c)}") :+
+        words.comesOut
+    )
   }
 
   private final class Words(j: AsOfJoin) {

@@ -39,7 +39,7 @@ class AsOfJoinExec(
   override def nodeName: String = "AsOfJoin"
 
   override def simpleString(maxFields: Int): String =
-    s"AsOfJoin ${spec.join.joinType.name}, ${spec.join.said.summary}"
+    s"AsOfJoin ${spec.join.joinType.name}, ${spec.join.explanation.summary}"
 
   override def output: Seq[Attribute] = spec.join.output.required
 

@@ -1,14 +1,8 @@
 package org.apache.spark.sql.streamjoin.physical.asof
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
-import org.apache.spark.sql.catalyst.expressions.And
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, Literal}
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual, Versions}
-import org.apache.spark.sql.streamjoin.physical.eventtime.{
-  ExplainedJoin,
-  JoinOutput,
-  LateSpec,
-  StreamJoinSpec
-}
+import org.apache.spark.sql.streamjoin.physical.eventtime.{JoinOutput, LateSpec, StreamJoinSpec}
 
 import io.streamjoin.join.asof.AsOfBounds
 import io.streamjoin.model.BySide
@@ -51,11 +45,7 @@ private[physical] object AsOfSpec {
     val whole = analysis.conjuncts.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
     AsOfSpec(
       StreamJoinSpec
-        .of(
-          analysis,
-          JoinOutput(j.output, j.output, late),
-          ExplainedJoin(AsOfExplanation.lines(j), AsOfExplanation.summary(j))
-        )
+        .of(analysis, JoinOutput(j.output, j.output, late), AsOfExplanation.of(j))
         .copy(equiKeys = j.equiKeys, residual = Residual(whole, whole)),
       j.bounds,
       BySide.of(j.time),

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin}
-import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
+import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, TimeWords}
 
 import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
@@ -13,7 +13,11 @@ import io.streamjoin.placement.Routing
 private[changelog] object ChangelogExplanation {
 
   def of(spec: ChangelogSpec, j: ChangelogJoin): ChangelogWords =
-    ChangelogWords(spec.words.aliases, summary(spec, j), lines(spec, j), forEver(spec, j))
+    ChangelogWords(
+      spec.words.aliases,
+      Explanation(summary(spec, j), lines(spec, j)),
+      forEver(spec, j)
+    )
 
   private def lines(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
     if (j.normalizes) normalizing(spec) ++ watermarks(j) ++ Seq(kept(spec, j, Side.Left))

@@ -56,10 +56,10 @@ class ChangelogJoinExec(
   override def nodeName: String = "ChangelogJoin"
 
   override def simpleString(maxFields: Int): String =
-    if (spec.normalizes) s"ChangelogJoin, ${spec.words.summary}"
-    else s"ChangelogJoin ${spec.on.joinType.name}, ${spec.words.summary}"
+    if (spec.normalizes) s"ChangelogJoin, ${spec.words.explanation.summary}"
+    else s"ChangelogJoin ${spec.on.joinType.name}, ${spec.words.explanation.summary}"
 
-  override protected def explained: Seq[String] = spec.words.lines
+  override protected def explained: Seq[String] = spec.words.explanation.lines
 
   override def output: Seq[Attribute] = spec.output.columns
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, InputPart}
 import org.apache.spark.sql.streamjoin.physical.consolidate.PackedUpdate
-import org.apache.spark.sql.streamjoin.physical.stateful.JoinTimes
+import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, JoinTimes}
 import org.apache.spark.sql.types.{BooleanType, LongType, StructType}
 
 import io.streamjoin.bounds.JoinBounds
@@ -70,14 +70,11 @@ private[changelog] final case class ChangelogInputs(
  * Text of `explain` about a changelog join.
  *
  * @param aliases the aliases of the inputs
- * @param summary routing and bounds, for the line of the node
- * @param lines the lines below the node
  * @param forEver the lines about rows that are stored without limit
  */
 private[changelog] final case class ChangelogWords(
     aliases: Map[Side, String],
-    summary: String = "",
-    lines: Seq[String] = Nil,
+    explanation: Explanation = Explanation("", Nil),
     forEver: Seq[String] = Nil
 )
 

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.stateful.StoredDescription
+import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, StoredDescription}
 import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
@@ -35,10 +35,13 @@ private[changelog] object CheckpointedKeys {
       else {
         val which = sides.map(_.name).toSeq.sorted.mkString(" and ")
         spec.counting(sides).copy(
-          words = spec.words.copy(lines =
-            spec.words.lines :+
-              "its checkpoint was created without the key of the join below: rows of the " +
-              s"$which input are identified by all columns, with a count"
+          words = spec.words.copy(explanation =
+            Explanation(
+              spec.words.explanation.summary,
+              spec.words.explanation.lines :+
+                "its checkpoint was created without the key of the join below: rows of the " +
+                s"$which input are identified by all columns, with a count"
+            )
           )
         )
       }

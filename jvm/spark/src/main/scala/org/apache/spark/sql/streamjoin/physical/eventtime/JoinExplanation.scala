@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit}
 import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
-import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
+import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, TimeWords}
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{JoinType, Side}
@@ -14,8 +14,8 @@ import io.streamjoin.placement.Routing
 private[physical] object JoinExplanation {
 
   /** @param late the column with the reason of a late row, if the join emits late rows */
-  def of(a: JoinAnalysis, late: Option[Attribute]): ExplainedJoin =
-    ExplainedJoin(lines(a, late), summary(a))
+  def of(a: JoinAnalysis, late: Option[Attribute]): Explanation =
+    Explanation(summary(a), lines(a, late))
 
   private def lines(a: JoinAnalysis, late: Option[Attribute]): Seq[String] = {
     val times = new TimeWords(a)

@@ -33,7 +33,8 @@ private[physical] trait ReportsDisorder extends JoinExec {
   ): JoinReport = JoinReport(report, furthest, sketched, held, loads)
 
   /** The explanation of the join, and the disorder that a running query has observed. */
-  final override protected def explained: Seq[String] = joinSpec.said.lines ++ disorder.map(_.words)
+  final override protected def explained: Seq[String] =
+    joinSpec.explanation.lines ++ disorder.map(_.words)
 
   final override protected def shownReadings: Map[String, Long] =
     JoinExtremes.lags(joinSpec) ++ disorder.flatMap(_.readings) ++

@@ -55,7 +55,11 @@ class StreamJoinExec(
   override def nodeName: String = "StreamJoin"
 
   override def simpleString(maxFields: Int): String =
-    Seq(s"StreamJoin ${spec.joinType.name}", JoinExplanation.routing(spec), spec.said.summary)
+    Seq(
+      s"StreamJoin ${spec.joinType.name}",
+      JoinExplanation.routing(spec),
+      spec.explanation.summary
+    )
       .filter(_.nonEmpty)
       .mkString(", ")
 

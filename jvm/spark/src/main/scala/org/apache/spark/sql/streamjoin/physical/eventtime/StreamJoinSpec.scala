@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, LateRows, Residual}
-import org.apache.spark.sql.streamjoin.physical.stateful.JoinTimes
+import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, JoinTimes}
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{BySide, JoinType, Side}
@@ -22,19 +22,10 @@ private[streamjoin] final case class JoinOutput(
 )
 
 /**
- * The text of a join in `explain`.
- *
- * @param lines the lines below the node
- * @param summary the time bounds, for the line of the node
- */
-private[streamjoin] final case class ExplainedJoin(lines: Seq[String], summary: String)
-
-/**
  * Specification of an event-time join for its tasks.
  *
  * @param residual the part of the condition that remains after the probe
  * @param filters the conjuncts that reference one input only
- * @param said the text in `explain`
  * @param routing how rows are distributed over partitions
  */
 private[streamjoin] final case class StreamJoinSpec(
@@ -44,7 +35,7 @@ private[streamjoin] final case class StreamJoinSpec(
     filters: BySide[Seq[Expression]],
     output: JoinOutput,
     times: JoinTimes,
-    said: ExplainedJoin,
+    explanation: Explanation,
     routing: Routing
 ) {
 
@@ -69,7 +60,7 @@ private[streamjoin] object StreamJoinSpec {
   def of(
       analysis: JoinAnalysis,
       output: JoinOutput,
-      said: ExplainedJoin,
+      explanation: Explanation,
       timeBuckets: Boolean = true
   ): StreamJoinSpec = {
     StreamJoinSpec(
@@ -79,7 +70,7 @@ private[streamjoin] object StreamJoinSpec {
       analysis.filters,
       output,
       JoinTimes.of(analysis),
-      said,
+      explanation,
       routing(analysis, timeBuckets)
     )
   }

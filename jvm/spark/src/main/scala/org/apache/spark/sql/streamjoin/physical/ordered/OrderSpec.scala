@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ZonedPart
 }
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
+import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, WatermarkWords}
 
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -25,7 +25,6 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param watermark the plan of the watermark of the event time
  * @param zoned the parts of the event time that depend on the session time zone
  * @param sources the sources of the rows
- * @param words the order in `explain`
  */
 private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
@@ -35,7 +34,7 @@ private[physical] final case class OrderSpec(
     watermark: WatermarkPlan,
     zoned: Seq[ZonedPart],
     sources: Seq[InputSource],
-    words: OrderWords
+    explanation: Explanation
 ) {
 
   def time: Expression = order.head.child
@@ -48,14 +47,6 @@ private[physical] final case class OrderSpec(
 
   def unit: TimeUnit = TimeUnit.of(time.dataType).get
 }
-
-/**
- * Text of `explain` about an ordered output.
- *
- * @param summary the order in a few words, for the line of the node
- * @param lines the lines below the node
- */
-private[ordered] final case class OrderWords(summary: String, lines: Seq[String])
 
 private[physical] object OrderSpec {
 
@@ -70,7 +61,7 @@ private[physical] object OrderSpec {
         watermark,
         o.zoned,
         o.sources,
-        OrderWords(summary(o), explained(o, bases, byHeld))
+        Explanation(summary(o), explained(o, bases, byHeld))
       )
     case _ =>
       throw new IllegalStateException(s"the watermark of ${o.name} was lost by the optimizer")

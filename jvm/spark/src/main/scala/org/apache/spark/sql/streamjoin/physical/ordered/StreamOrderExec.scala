@@ -47,7 +47,7 @@ import io.streamjoin.model.{Side, Watermarks}
  * state.
  */
 class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
-    extends StatefulBinaryExec(child, ExplainedLine(spec.words.lines.last), batch)
+    extends StatefulBinaryExec(child, ExplainedLine(spec.explanation.lines.last), batch)
     with EventTimeExec {
 
   override def nodeName: String = "StreamOrder"
@@ -55,11 +55,11 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   override def shortName: String = StreamOrderExec.Operator
 
   override def simpleString(maxFields: Int): String =
-    s"StreamOrder by ${spec.words.summary}"
+    s"StreamOrder by ${spec.explanation.summary}"
 
-  override protected def explained: Seq[String] = spec.words.lines
+  override protected def explained: Seq[String] = spec.explanation.lines
 
-  override def innerChildren: Seq[QueryPlan[_]] = spec.words.lines.init.map(ExplainedLine(_))
+  override def innerChildren: Seq[QueryPlan[_]] = spec.explanation.lines.init.map(ExplainedLine(_))
 
   override def output: Seq[Attribute] = child.output
 

@@ -5,6 +5,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.LeafExecNode
 
+/**
+ * Text of `explain` about an operator.
+ *
+ * @param summary the rest of the line of the node
+ * @param lines the lines below the node
+ */
+private[streamjoin] final case class Explanation(summary: String, lines: Seq[String])
+
 /** Plan node for a line of text below an operator in EXPLAIN. It is never executed. */
 private[physical] case class ExplainedLine(text: String) extends LeafExecNode {
   override def nodeName: String = "Explained"

@@ -67,6 +67,6 @@ class AppendOnlySuite extends PlannedChangelogs {
     for (side <- Side.both) {
       assert(exec.children(side.index).output == exec.spec.side(side).storedColumns)
     }
-    assert(exec.spec.words.lines.exists(_.contains("both inputs are append-only")))
+    assert(exec.spec.words.explanation.lines.exists(_.contains("both inputs are append-only")))
   }
 }

@@ -64,12 +64,12 @@ class ChangelogTimesSuite extends PlannedChangelogs {
       val all = joins(join(left, right, Hour))
       assert(all.length == 2)
       for (j <- all; s = spec(j)) {
-        assert(s.leaving.exists && s.left.expiry.leaves.nonEmpty, s.words.lines)
+        assert(s.leaving.exists && s.left.expiry.leaves.nonEmpty, s.words.explanation.lines)
         assert(s.words.forEver.isEmpty)
         assert(s.right.expiry.leaves.nonEmpty != j.normalizes)
-        assert(s.words.lines.exists(_.contains("it can no longer change")))
+        assert(s.words.explanation.lines.exists(_.contains("it can no longer change")))
       }
-      val lines = spec(all.find(!_.normalizes).get).words.lines
+      val lines = spec(all.find(!_.normalizes).get).words.explanation.lines
       assert(lines.exists(_.contains("the latest b.t seen - 1 hour 1 minute")), lines)
       assert(
         lines.filter(_.startsWith("early results")) == Seq(
@@ -90,7 +90,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     val all = joins(join(left, declared().head, Hour))
     assert(all.map(_.normalizes).sorted == Seq(false, true))
     for (j <- all; s = spec(j))
-      assert(s.words.forEver.isEmpty && s.left.expiry.leaves.nonEmpty, s.words.lines)
+      assert(s.words.forEver.isEmpty && s.left.expiry.leaves.nonEmpty, s.words.explanation.lines)
     assert(all.find(_.normalizes).get.sequence(Side.Left).nonEmpty)
     val j = all.find(!_.normalizes).get
     assert(j.sequence(Side.Left).isEmpty && j.left.output.map(_.name).count(_ == "k") == 1)
@@ -107,7 +107,10 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     val s = spec(j)
     assert(s.left.expiry.leaves.isEmpty && s.right.expiry.leaves.nonEmpty && s.leaving.exists)
     assert(s.words.forEver == Seq("a row of a is stored until it is deleted: without limit"))
-    assert(!s.words.lines.exists(_.startsWith("early results")), s.words.lines)
+    assert(
+      !s.words.explanation.lines.exists(_.startsWith("early results")),
+      s.words.explanation.lines
+    )
   }
 
   test("without bounds or watermarks, nothing is evicted and no time column is stored") {
@@ -139,8 +142,11 @@ class ChangelogTimesSuite extends PlannedChangelogs {
       )
       assert(s.right.expiry.ttlTime.isEmpty && s.right.expiry.ttlOfWrite.nonEmpty)
       assert(!s.leaving.exists)
-      assert(s.words.lines.exists(_.contains("passes a.t + 1 day")), s.words.lines)
-      assert(s.words.lines.exists(_.contains("1 day after its last write")))
+      assert(
+        s.words.explanation.lines.exists(_.contains("passes a.t + 1 day")),
+        s.words.explanation.lines
+      )
+      assert(s.words.explanation.lines.exists(_.contains("1 day after its last write")))
     }
   }
 

@@ -14,6 +14,7 @@ import org.apache.spark.sql.streamjoin.conditions.Condition
 import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, JoinQuestion}
+import org.apache.spark.sql.streamjoin.physical.stateful.Explanation
 
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.{HotKey, HotKeys, Routing}
@@ -51,7 +52,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     StreamJoinSpec.of(
       analysis,
       JoinOutput(a ++ b, a ++ b),
-      ExplainedJoin(Nil, ""),
+      Explanation("", Nil),
       timeBuckets
     )
   }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.physical.stateful.Explanation
 
 import io.streamjoin.PythonApi
 
@@ -28,7 +29,7 @@ class JoinExplanationSuite extends AnalysisSession {
     )
   }
 
-  private def explanation(df: DataFrame): ExplainedJoin =
+  private def explanation(df: DataFrame): Explanation =
     planOf(df).collectFirst { case j: StreamJoin =>
       JoinExplanation.of(j.analysis, j.late.map(_.column))
     }.get
