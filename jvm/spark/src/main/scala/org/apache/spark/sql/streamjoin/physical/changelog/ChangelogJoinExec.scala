@@ -96,16 +96,13 @@ class ChangelogJoinExec(
       batch: BatchInfo
   ): ChangelogJoinExec = batch.stateInfo match {
     case Some(info) if this.batch.stateInfo.isEmpty =>
-      val filters = InputFilter.asBegun(spec.inputs.filters, info, session)
+      lazy val begun = descriptionAsBegun(info)
+      val filters = InputFilter.asBegun(spec.inputs.filters, begun)
       new ChangelogJoinExec(
         InputFilter.over(left, Side.Left, filters),
         InputFilter.over(right, Side.Right, filters),
         batch,
-        CheckpointedKeys(
-          spec.copy(inputs = spec.inputs.copy(filters = filters)),
-          info,
-          session
-        )
+        CheckpointedKeys(spec.copy(inputs = spec.inputs.copy(filters = filters)), begun)
       )
     case _ => new ChangelogJoinExec(left, right, batch, spec)
   }

@@ -2,11 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import scala.util.Try
 
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, StoredDescription}
-import org.apache.spark.sql.streamjoin.run.PerOperator
-import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.model.Side
 
@@ -16,35 +12,22 @@ import io.streamjoin.model.Side
  */
 private[changelog] object CheckpointedKeys {
 
-  private val counting = new PerOperator[Set[Side]]
-
-  def apply(
-      spec: ChangelogSpec,
-      info: StatefulOperatorStateInfo,
-      session: SparkSession
-  ): ChangelogSpec = {
+  /** @param begun the description with which the state began */
+  def apply(spec: ChangelogSpec, begun: => String): ChangelogSpec = {
     val fromBelow = Side.both.filter(spec.side(_).key.inferred).toSet
-    if (fromBelow.isEmpty) spec
+    // an unreadable description is reported where the whole of it is compared
+    def counting = Try(JoinDescription.read(begun)).toOption
+      .fold(Set.empty[Side])(DescribedChangelog.counting)
+    val sides = if (fromBelow.isEmpty) fromBelow else fromBelow & counting
+    if (sides.isEmpty) spec
     else {
-      val sides = fromBelow & counting.planned(info, session) {
-        // an unreadable description is reported where the whole of it is compared
-        Try(StoredDescription.of(info, session).map(JoinDescription.read))
-          .toOption.flatten.fold(Set.empty[Side])(DescribedChangelog.counting)
-      }
-      if (sides.isEmpty) spec
-      else {
-        val which = sides.map(_.name).toSeq.sorted.mkString(" and ")
-        spec.counting(sides).copy(
-          words = spec.words.copy(explanation =
-            Explanation(
-              spec.words.explanation.summary,
-              spec.words.explanation.lines :+
-                "its checkpoint was created without the key of the join below: rows of the " +
-                s"$which input are identified by all columns, with a count"
-            )
-          )
-        )
-      }
+      val which = sides.map(_.name).toSeq.sorted.mkString(" and ")
+      val explanation = spec.words.explanation
+      val line = "its checkpoint was created without the key of the join below: rows of the " +
+        s"$which input are identified by all columns, with a count"
+      spec.counting(sides).copy(words =
+        spec.words.copy(explanation = explanation.copy(lines = explanation.lines :+ line))
+      )
     }
   }
 }

@@ -1,8 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import scala.util.Try
-
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{
   And,
   Attribute,
@@ -16,9 +13,6 @@ import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
-import org.apache.spark.sql.streamjoin.physical.stateful.StoredDescription
-import org.apache.spark.sql.streamjoin.run.PerOperator
-import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.model.Side
 
@@ -70,25 +64,15 @@ private[changelog] object InputFilter {
   private def text(side: Side, c: Expression): String =
     c.transform { case a: Attribute => a.withQualifier(Seq(side.name)) }.sql
 
-  // ---- of a checkpoint ----
-
-  /** The texts of the filters that the stored rows of a checkpoint passed. */
-  private val began = new PerOperator[Set[String]]
-
-  /** The filters that the checkpoint began with. A new checkpoint begins with all of them. */
-  def asBegun(
-      some: Seq[InputFilter],
-      info: StatefulOperatorStateInfo,
-      session: SparkSession
-  ): Seq[InputFilter] =
+  /**
+   * The filters that the checkpoint began with.
+   *
+   * @param begun the description with which the state began
+   */
+  def asBegun(some: Seq[InputFilter], begun: => String): Seq[InputFilter] =
     if (some.isEmpty) some
     else {
-      val texts = began.planned(info, session) {
-        // an unreadable description is reported where the whole of it is compared
-        Try(StoredDescription.of(info, session).fold(some.map(_.sql))(JoinDescription.filters))
-          .getOrElse(Nil)
-          .toSet
-      }
+      val texts = JoinDescription.filters(begun).toSet
       some.filter(f => texts(f.sql))
     }
 

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
+import scala.util.Try
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
@@ -11,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
+import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.util.CollectionAccumulator
 
@@ -108,8 +110,19 @@ class StreamJoinExec(
         val hot = watch.keysOf(info.storeVersion, rule)
         if (hot.size == 0) Routing.ByKey
         else Routing.ByKeyAndTime(Routing.single(spec.joinType), hot)
-      case None => RoutingOfQuery(spec.routing, spec.joinType, info, session)
+      case None if spec.routing == Routing.ByKey => Routing.ByKey
+      case None => Try(routing(descriptionAsBegun(info))).toOption.flatten.getOrElse(spec.routing)
     }
+
+  /**
+   * The routing with which the query started: its state is partitioned by it. None if the
+   * description is not one of this join, which the check before the first batch reports.
+   */
+  private def routing(description: String): Option[Routing] = {
+    val joinType = JoinDescription.fields(description).get("joinType").map(JoinDescription.shown)
+    JoinDescription.routing(description)
+      .filter(_ != Routing.ByKey && joinType.contains(spec.joinType.name))
+  }
 
   /** None if all rows of a key must stay in one partition. */
   private def hotKeyWatch(info: StatefulOperatorStateInfo): Option[HotKeyWatch] =

@@ -50,6 +50,10 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
    */
   protected def description(format: StateFormat): String
 
+  /** The description with which the state began, or begins with this operator. */
+  protected final def descriptionAsBegun(info: StatefulOperatorStateInfo): String =
+    StoredDescription.asBegun(info, session)(description(format))
+
   /** The sources of each input in their order, with the name of the input. */
   protected def sources: Seq[(String, Seq[InputSource])]
 

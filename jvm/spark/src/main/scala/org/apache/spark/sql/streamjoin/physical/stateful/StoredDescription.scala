@@ -1,7 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
+import scala.util.Try
+
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
@@ -12,9 +15,18 @@ import org.apache.spark.sql.streamjoin.spark.{
 /** Reads the description of an operator in its checkpoint, for properties that must not change. */
 private[physical] object StoredDescription {
 
-  /** The description beside the state, in JSON, if there is one. */
-  def of(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] =
-    metadata(info, session).map(_.operatorPropertiesJson)
+  private val begun = new PerOperator[String]
+
+  /**
+   * The description with which a state began, in JSON. It is read once in a run.
+   *
+   * @param own the description of the operator, with which a new state begins. It also replaces one
+   *   that cannot be read: this is reported where the whole description is compared
+   */
+  def asBegun(info: StatefulOperatorStateInfo, session: SparkSession)(own: => String): String =
+    begun.planned(info, session) {
+      Try(metadata(info, session)).toOption.flatten.fold(own)(_.operatorPropertiesJson)
+    }
 
   /** The metadata of the operator, if there is a state. */
   def metadata(
