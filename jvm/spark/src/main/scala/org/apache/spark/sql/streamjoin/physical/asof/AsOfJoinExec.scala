@@ -73,6 +73,8 @@ class AsOfJoinExec(
   // ---- execution ----
 
   override protected def doExecute(): RDD[InternalRow] = {
-    joined(new AsOfTask(spec, input.map(_.output), _, partitionState, joinReport(held = None)))
+    val (of, columns, state, report) =
+      (spec, input.map(_.output), partitionState, joinReport(held = None))
+    joined(new AsOfTask(_, of, columns, _, state, report))
   }
 }

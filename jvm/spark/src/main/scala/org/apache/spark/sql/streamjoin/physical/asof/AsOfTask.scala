@@ -29,67 +29,69 @@ import io.streamjoin.watermark.WatermarkPlan
  * }}}
  */
 private[asof] final class AsOfTask(
+    partitionId: Int,
     spec: AsOfSpec,
     columns: BySide[Seq[Attribute]],
-    batch: StageInputWatermarks,
+    batch: BatchArrivals,
     partitions: PartitionState,
     report: JoinReport
-) extends (Int => PartitionTask)
-    with Serializable {
+) extends RowTask {
+  import spec.join.times
+  private val rows = new UnsafeAsOfRows(spec, columns)
+  private val state = partitions.open(partitionId, AsOfTask.shape(spec, columns, rows))
+  private val base =
+    BaseWatermarks.next(times.bases, WatermarkPlan.rivals(spec.limit), batch, state.numbers)
+  private val disorder = new StoredDisorder(new Disorder(times.bounds.columns.length, times.lags))
+  disorder.restore(state.numbers)
+  private val operator = new AsOfJoin[UnsafeRow, InternalRow](
+    spec.join.joinType,
+    spec.bounds,
+    rows,
+    new JoinedRowOutput(spec.join, columns, answers = _ => true),
+    state.rows,
+    new Counters,
+    disorder.seen,
+    spec.columns
+  )
+  operator.begin(received(base.before), received(base.now))
+  private val due = BySide.of(side => new DueRows(side, columns(side), rows, operator))
 
-  override def apply(partitionId: Int): PartitionTask = new OfPartition(partitionId)
+  override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
+    operator.arrive(side, row) match {
+      case AsOfJoin.Arrival.Due =>
+        due(side).add(row)
+        Iterator.empty
+      case AsOfJoin.Arrival.Late      => operator.late(side, row).iterator
+      case AsOfJoin.Arrival.Unmatched => Iterator.single(operator.unmatched(row))
+      case _                          => Iterator.empty
+    }
 
-  private final class OfPartition(partitionId: Int) extends RowTask {
-    import spec.join.times
-    private val rows = new UnsafeAsOfRows(spec, columns)
-    private val state = partitions.open(partitionId, shapeOf(rows))
-    private val base =
-      BaseWatermarks.next(times.bases, WatermarkPlan.rivals(spec.limit), batch(), state.numbers)
-    private val disorder = new StoredDisorder(new Disorder(times.bounds.columns.length, times.lags))
-    disorder.restore(state.numbers)
-    private val operator = new AsOfJoin[UnsafeRow, InternalRow](
-      spec.join.joinType,
-      spec.bounds,
-      rows,
-      new JoinedRowOutput(spec.join, columns, answers = _ => true),
-      state.rows,
-      new Counters,
-      disorder.seen,
-      spec.columns
+  override def advance(): Iterator[InternalRow] = {
+    Side.both.foreach(side => operator.release(side).foreach(due(side).add))
+    operator.join(due(_).sorted())
+  }
+
+  override def commit(): Unit = {
+    report.addTimes(partitionId, state.numbers, disorder, operator.counters)(_ => true)
+    state.commit(
+      report.common,
+      JoinReport.rows(operator.counters, state.rows)(_ => true),
+      base,
+      times.watermarks.received(base.now)
     )
-    operator.begin(received(base.before), received(base.now))
-    private val due = BySide.of(side => new DueRows(side, columns(side), rows, operator))
-
-    override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
-      operator.arrive(side, row) match {
-        case AsOfJoin.Arrival.Due =>
-          due(side).add(row)
-          Iterator.empty
-        case AsOfJoin.Arrival.Late      => operator.late(side, row).iterator
-        case AsOfJoin.Arrival.Unmatched => Iterator.single(operator.unmatched(row))
-        case _                          => Iterator.empty
-      }
-
-    override def advance(): Iterator[InternalRow] = {
-      Side.both.foreach(side => operator.release(side).foreach(due(side).add))
-      operator.join(due(_).sorted())
-    }
-
-    override def commit(): Unit = {
-      report.addTimes(partitionId, state.numbers, disorder, operator.counters)(_ => true)
-      state.commit(
-        report.common,
-        JoinReport.rows(operator.counters, state.rows)(_ => true),
-        base,
-        times.watermarks.received(base.now)
-      )
-    }
   }
 
   private def received(base: Array[Long]): Side => Long =
     BySide.of(side => spec.received(side).eval(base))
+}
 
-  private def shapeOf(rows: UnsafeAsOfRows): StateShape = StateShape(
+private object AsOfTask {
+
+  private def shape(
+      spec: AsOfSpec,
+      columns: BySide[Seq[Attribute]],
+      rows: UnsafeAsOfRows
+  ): StateShape = StateShape(
     side => DataTypeUtils.fromAttributes(columns(side)),
     _ => 1,
     _ => 1L,

@@ -131,7 +131,8 @@ class ChangelogJoinExec(
           "or write a bound between watermarked times of both inputs in the condition."
       )
     }
-    joined(new ChangelogTask(spec, _, partitionState, report))
+    val (of, state, counts) = (spec, partitionState, report)
+    joined(new ChangelogTask(_, of, _, state, counts))
   }
 
   override protected def figures: OperatorMetrics = ChangelogMetrics.figures

@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BaseWatermarks,
+  BatchArrivals,
   BatchReport,
   PartitionState,
-  PartitionTask,
-  StageInputWatermarks
+  PartitionTask
 }
 
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangelogJoin}
@@ -29,115 +29,116 @@ import io.streamjoin.model.{Side, Watermarks}
  * }}}
  */
 private[changelog] final class ChangelogTask(
+    partitionId: Int,
     spec: ChangelogSpec,
-    batch: StageInputWatermarks,
+    batch: BatchArrivals,
     partitions: PartitionState,
     report: BatchReport
-) extends (Int => PartitionTask)
-    with Serializable {
+) extends PartitionTask {
+  private val rows = new UnsafeChangelogRows(spec)
+  private val state = partitions.open(partitionId, ChangelogTask.shape(spec, rows))
+  private val base =
+    BaseWatermarks.next(spec.times.bases, spec.times.watermarks.rivals, batch, state.numbers)
+  private val (before, now) =
+    (spec.times.watermarks.received(base.before), spec.times.watermarks.received(base.now))
+  private val agesByWrite = Side.both.filter(spec.side(_).expiry.ttlOfWrite.nonEmpty)
 
-  override def apply(partitionId: Int): PartitionTask = new OfPartition(partitionId)
+  /**
+   * The clock of the last batch, in microseconds, if the age of rows counts from the last write.
+   */
+  private val lastClock =
+    if (agesByWrite.isEmpty) None else state.numbers.get(ChangelogTask.Clock)
 
-  private final class OfPartition(partitionId: Int) extends PartitionTask {
-    private val rows = new UnsafeChangelogRows(spec)
-    private val state = partitions.open(partitionId, shapeOf(rows))
-    private val base =
-      BaseWatermarks.next(spec.times.bases, spec.times.watermarks.rivals, batch(), state.numbers)
-    private val (before, now) =
-      (spec.times.watermarks.received(base.before), spec.times.watermarks.received(base.now))
-    private val agesByWrite = Side.both.filter(spec.side(_).expiry.ttlOfWrite.nonEmpty)
-
-    /**
-     * The clock of the last batch, in microseconds, if the age of rows counts from the last write.
-     */
-    private val lastClock =
-      if (agesByWrite.isEmpty) None else state.numbers.get(ChangelogTask.Clock)
-
-    /**
-     * The recorded time of the batch. It never decreases, even if the clock of the machine does.
-     */
-    private val clock = {
-      val recorded = batch().batchTimeMs * 1000L
-      lastClock.fold(recorded)(math.max(_, recorded))
-    }
-
-    rows.begin(clock / 1000L, before)
-    private val written =
-      new UnsafeChangelogOutput(spec, partitions.info.storeVersion, batch().batchTimeMs)
-
-    private val counters = new Counters
-    private val partners = RememberedPartners.take(partitions.info, partitionId)
-    private val changes =
-      if (spec.appendOnly)
-        new AppendedRows(rows, new AppendOnlyJoin(rows, written, state.rows, counters))
-      else
-        new ChangesByKey(
-          rows,
-          new ChangelogJoin(spec.on.joinType, rows, written, state.rows, counters, partners)
-        )
-    import changes.operator
-
-    if (agesByWrite.nonEmpty) {
-      val last = lastClock.getOrElse(Watermarks.Unknown)
-      for (side <- agesByWrite)
-        operator.expire(
-          side,
-          clocks(side, before, before, last),
-          clocks(side, before, before),
-          Count.Expired
-        )
-      state.numbers.put(ChangelogTask.Clock, clock)
-    }
-
-    override def arrive(
-        left: Iterator[InternalRow],
-        right: Iterator[InternalRow]
-    ): Iterator[InternalRow] = changes.of(left, right).map(written.row)
-
-    override def advance(): Iterator[InternalRow] = {
-      for (side <- Side.both) {
-        val arrived = clocks(side, before, before)
-        val evicted = clocks(side, now, before)
-        if (!arrived.sameElements(evicted))
-          operator.expire(side, arrived, evicted, Count.Evicted)
-        // a change that is not late may be older than state_ttl: its row expires at the end of this
-        // batch, even if no clock advances
-        if (spec.side(side).expiry.ttlTime.nonEmpty)
-          operator.expire(side, evicted, clocks(side, now, now), Count.Expired)
-      }
-      Iterator.empty
-    }
-
-    override def commit(): Unit = {
-      state.commit(
-        report,
-        ChangelogMetrics.counted(counters, state.rows, spec.routing.countsIn(partitionId, _)),
-        base,
-        now
-      )
-      RememberedPartners.give(partitions.info, partitionId, partners)
-    }
-
-    /**
-     * The clocks of a side, one for each limit of its rows.
-     *
-     * @param leaving the watermarks that evict rows, by column
-     * @param aging the watermarks by which rows expire by event time, by column
-     * @param written the clock by which rows expire by their last write
-     */
-    private def clocks(
-        side: Side,
-        leaving: Array[Long],
-        aging: Array[Long],
-        written: Long = clock
-    ): Array[Long] = {
-      val own = spec.side(side)
-      (own.expiry.leaves.map(spec.leaving.clock(_, leaving)) ++
-        own.expiry.ttl.map(_ => own.expiry.ttlTime.fold(written)(aging(_)))).toArray
-    }
+  /**
+   * The recorded time of the batch. It never decreases, even if the clock of the machine does.
+   */
+  private val clock = {
+    val recorded = batch.batchTimeMs * 1000L
+    lastClock.fold(recorded)(math.max(_, recorded))
   }
 
-  private def shapeOf(rows: UnsafeChangelogRows): StateShape = {
+  rows.begin(clock / 1000L, before)
+  private val written =
+    new UnsafeChangelogOutput(spec, partitions.info.storeVersion, batch.batchTimeMs)
+
+  private val counters = new Counters
+  private val partners = RememberedPartners.take(partitions.info, partitionId)
+  private val changes =
+    if (spec.appendOnly)
+      new AppendedRows(rows, new AppendOnlyJoin(rows, written, state.rows, counters))
+    else
+      new ChangesByKey(
+        rows,
+        new ChangelogJoin(spec.on.joinType, rows, written, state.rows, counters, partners)
+      )
+  import changes.operator
+
+  if (agesByWrite.nonEmpty) {
+    val last = lastClock.getOrElse(Watermarks.Unknown)
+    for (side <- agesByWrite)
+      operator.expire(
+        side,
+        clocks(side, before, before, last),
+        clocks(side, before, before),
+        Count.Expired
+      )
+    state.numbers.put(ChangelogTask.Clock, clock)
+  }
+
+  override def arrive(
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow]
+  ): Iterator[InternalRow] = changes.of(left, right).map(written.row)
+
+  override def advance(): Iterator[InternalRow] = {
+    for (side <- Side.both) {
+      val arrived = clocks(side, before, before)
+      val evicted = clocks(side, now, before)
+      if (!arrived.sameElements(evicted))
+        operator.expire(side, arrived, evicted, Count.Evicted)
+      // a change that is not late may be older than state_ttl: its row expires at the end of this
+      // batch, even if no clock advances
+      if (spec.side(side).expiry.ttlTime.nonEmpty)
+        operator.expire(side, evicted, clocks(side, now, now), Count.Expired)
+    }
+    Iterator.empty
+  }
+
+  override def commit(): Unit = {
+    state.commit(
+      report,
+      ChangelogMetrics.counted(counters, state.rows, spec.routing.countsIn(partitionId, _)),
+      base,
+      now
+    )
+    RememberedPartners.give(partitions.info, partitionId, partners)
+  }
+
+  /**
+   * The clocks of a side, one for each limit of its rows.
+   *
+   * @param leaving the watermarks that evict rows, by column
+   * @param aging the watermarks by which rows expire by event time, by column
+   * @param written the clock by which rows expire by their last write
+   */
+  private def clocks(
+      side: Side,
+      leaving: Array[Long],
+      aging: Array[Long],
+      written: Long = clock
+  ): Array[Long] = {
+    val own = spec.side(side)
+    (own.expiry.leaves.map(spec.leaving.clock(_, leaving)) ++
+      own.expiry.ttl.map(_ => own.expiry.ttlTime.fold(written)(aging(_)))).toArray
+  }
+}
+
+private object ChangelogTask {
+
+  /** The name of the clock of the last batch in the state. */
+  private val Clock = "clock"
+
+  private def shape(spec: ChangelogSpec, rows: UnsafeChangelogRows): StateShape = {
     val of: Side => ChangelogSide = spec.side
     val appendOnly = spec.appendOnly
     StateShape(
@@ -153,10 +154,4 @@ private[changelog] final class ChangelogTask(
       renewed = of(_).expiry.ttlTime.nonEmpty
     )
   }
-}
-
-private object ChangelogTask {
-
-  /** The name of the clock of the last batch in the state. */
-  private val Clock = "clock"
 }

@@ -2,19 +2,21 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BaseWatermarks,
+  BatchArrivals,
   PartitionState,
-  PartitionTask,
-  RowTask,
-  StageInputWatermarks
+  RowTask
 }
 
+import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
 import io.streamjoin.join.Counters
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinStats}
+import io.streamjoin.join.eventtime.{EarliestTimes, EventTimeJoin, JoinStats}
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Placement
-import io.streamjoin.state.JoinState
+import io.streamjoin.state.{JoinState, Watched}
 
 /**
  * Task of the event-time join: one batch of one partition, from opening the state to its commit.
@@ -35,63 +37,113 @@ import io.streamjoin.state.JoinState
  * @param inputs the columns of both inputs
  */
 private[physical] final class JoinTask(
+    partitionId: Int,
     spec: StreamJoinSpec,
     inputs: BySide[Seq[Attribute]],
-    batch: StageInputWatermarks,
+    batch: BatchArrivals,
     partitions: PartitionState,
     report: JoinReport
-) extends (Int => PartitionTask)
-    with Serializable {
+) extends RowTask {
+  import spec.times.watermarks
 
-  override def apply(partitionId: Int): PartitionTask = new OfPartition(partitionId)
+  private val rows = new UnsafeJoinRows(spec, inputs)
+  private val state =
+    partitions.open(partitionId, JoinTask.shape(spec, inputs, rows, report.held.nonEmpty))
+  private val base =
+    BaseWatermarks.next(spec.times.bases, watermarks.rivals, batch, state.numbers)
+  private val (before, now) = (watermarks.received(base.before), watermarks.received(base.now))
+  private val counters = new Counters
+  private val keys =
+    report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
+  private val operator = new EventTimeJoin[UnsafeRow, InternalRow](
+    spec.joinType,
+    spec.bounds,
+    rows,
+    new JoinedRowOutput(spec, inputs, countsIn),
+    state.rows,
+    JoinStats(counters, spec.times.lags, keys.map(_.load)),
+    Placement(spec.routing, partitionId, partitions.info.numPartitions)
+  )
+  private val disorder = new StoredDisorder(operator.disorder)
+  disorder.restore(state.numbers)
+  operator.restore(before)
 
-  private final class OfPartition(partitionId: Int) extends RowTask {
-    import spec.times.watermarks
+  override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
+    operator.process(side, row, keepFor = if (side == Side.Left) before else now)
 
-    private val rows = new UnsafeJoinRows(spec, inputs)
-    private val state =
-      partitions.open(partitionId, JoinShape.of(spec, inputs, rows, report.held.nonEmpty))
-    private val base =
-      BaseWatermarks.next(spec.times.bases, watermarks.rivals, batch(), state.numbers)
-    private val (before, now) = (watermarks.received(base.before), watermarks.received(base.now))
-    private val counters = new Counters
-    private val keys =
-      report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
-    private val operator = new EventTimeJoin[UnsafeRow, InternalRow](
-      spec.joinType,
-      spec.bounds,
-      rows,
-      new JoinedRowOutput(spec, inputs, countsIn),
-      state.rows,
-      JoinStats(counters, spec.times.lags, keys.map(_.load)),
-      Placement(spec.routing, partitionId, partitions.info.numPartitions)
-    )
-    private val disorder = new StoredDisorder(operator.disorder)
-    disorder.restore(state.numbers)
-    operator.restore(before)
+  override def advance(): Iterator[InternalRow] = operator.advance(now)
 
-    override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
-      operator.process(side, row, keepFor = if (side == Side.Left) before else now)
-
-    override def advance(): Iterator[InternalRow] = operator.advance(now)
-
-    override def commit(): Unit = {
-      report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
-        countsIn(spec.bounds.columns(column).side)
-      }
-      keys.foreach(report.addLoad(partitionId, state.numbers, _))
-      // a join below may emit fewer rows than its watermark promises: then a matched row may find
-      // no further partner, and its time does not count
-      report.held.foreach(_.add(
-        operator.earliestBuffered ++
-          operator.earliestUnmatched(side => watermarks.isOfJoin(side.other))
-      ))
-      state.commit(report.common, JoinReport.rows(counters, state.rows)(countsIn), base, now)
+  override def commit(): Unit = {
+    report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
+      countsIn(spec.bounds.columns(column).side)
     }
-
-    private def countsIn(side: Side): Boolean = spec.routing.countsIn(partitionId, side)
+    keys.foreach(report.addLoad(partitionId, state.numbers, _))
+    // a join below may emit fewer rows than its watermark promises: then a matched row may find
+    // no further partner, and its time does not count
+    report.held.foreach(_.add(
+      operator.earliestBuffered ++
+        operator.earliestUnmatched(side => watermarks.isOfJoin(side.other))
+    ))
+    state.commit(report.common, JoinReport.rows(counters, state.rows)(countsIn), base, now)
   }
+
+  private def countsIn(side: Side): Boolean = spec.routing.countsIn(partitionId, side)
 
   private def holdsRows(state: JoinState[UnsafeRow]): Boolean =
     Side.both.exists(state.size(_) > 0)
+}
+
+private object JoinTask {
+
+  /** @param watches whether an operator above requires the earliest buffered times */
+  private def shape(
+      spec: StreamJoinSpec,
+      inputs: BySide[Seq[Attribute]],
+      rows: UnsafeJoinRows,
+      watches: Boolean
+  ): StateShape = {
+    val bounds = spec.bounds
+    StateShape(
+      side => DataTypeUtils.fromAttributes(inputs(side)),
+      side => bounds.limiting(side).length,
+      spanOf(bounds, _),
+      limitsOf(bounds, rows),
+      watched = if (watches) watched(spec, inputs) else _ => Watched.nothing[UnsafeRow]
+    )
+  }
+
+  /** State in memory keeps this reader for all batches, so it refers to no row of a task. */
+  private def watched(
+      spec: StreamJoinSpec,
+      inputs: BySide[Seq[Attribute]]
+  ): Side => Watched[UnsafeRow] = {
+    lazy val rows = new UnsafeJoinRows(spec, inputs)
+    side =>
+      new EarliestTimes(spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
+        rows.readTimes(side, row, times)
+      )
+  }
+
+  /**
+   * The time range of a stored group of rows: a quarter of the join interval, so that a probe reads
+   * few rows outside of its interval.
+   */
+  private def spanOf(bounds: JoinBounds, side: Side): Long = bounds.probeWidth(side) match {
+    case JoinBounds.Unbounded => 1L
+    case width                => math.max(1L, width / 4)
+  }
+
+  private def limitsOf(
+      bounds: JoinBounds,
+      rows: UnsafeJoinRows
+  ): (Side, UnsafeRow, Boolean) => Array[Long] = {
+    lazy val times = new RowTimes(bounds.columns.length)
+    lazy val ofSides = BySide.of(new RowBounds(bounds, _))
+    (side, row, _) => {
+      rows.readTimes(side, row, times)
+      val limits = new Array[Long](ofSides(side).limitCount)
+      ofSides(side).limits(times, limits)
+      limits
+    }
+  }
 }

@@ -172,9 +172,9 @@ class StreamJoinExec(
       watch.listen(loads)
       loads
     }
-    joined(
-      new JoinTask(spec, input.map(_.output), _, partitionState, joinReport(held, loads))
-    )
+    val (of, columns, state, report) =
+      (spec, input.map(_.output), partitionState, joinReport(held, loads))
+    joined(new JoinTask(_, of, columns, _, state, report))
   }
 
   override protected def emitsUnmatchedOnly: Boolean = spec.joinType == JoinType.LeftAnti

@@ -73,16 +73,16 @@ private[physical] trait JoinExec extends EventTimeExec {
 
   /** Runs a task in each partition, once the shuffles of both inputs are written. */
   protected final def joined(
-      task: StageInputWatermarks => Int => PartitionTask
+      task: (Int, BatchArrivals) => PartitionTask
   ): RDD[InternalRow] = {
     val distribution = requiredChildDistribution
     val (l, r) = JoinInputs.shuffled(left, right, distribution)
-    val of = task(arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r))
+    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val (partitions, emitted) = (getStateInfo.numPartitions, report.emitted)
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),
       JoinInputs.rows(r, distribution.last, partitions)
-    )((partition, left, right) => of(partition).output(left, right, emitted))
+    )((partition, left, right) => task(partition, arrived()).output(left, right, emitted))
   }
 
   /** The partitioning of an output whose rows are in the partition of their key. */
