@@ -8,7 +8,8 @@ import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinReport,
   JoinedRowOutput,
-  StoredDisorder
+  StoredDisorder,
+  StreamJoinMetrics
 }
 import org.apache.spark.sql.streamjoin.physical.exchange.RowSorter
 import org.apache.spark.sql.streamjoin.physical.stateful._
@@ -75,7 +76,7 @@ private[asof] final class AsOfTask(
     report.addTimes(partitionId, state.numbers, disorder, operator.counters)(_ => true)
     state.commit(
       report.common,
-      JoinReport.rows(operator.counters, state.rows)(_ => true),
+      StreamJoinMetrics.counted(operator.counters, state.rows)(_ => true),
       base,
       times.watermarks.received(base.now)
     )

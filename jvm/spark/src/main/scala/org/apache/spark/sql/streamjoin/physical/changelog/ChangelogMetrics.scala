@@ -12,17 +12,13 @@ private[physical] object ChangelogMetrics {
 
   val figures: OperatorMetrics = new OperatorMetrics(
     Side.both.flatMap { side =>
-      Figure(buffered(side), s"buffered rows, ${side.name}", isReading = true) +:
-        Count.ofChanges.map(count => Figure(count.of(side), s"${words(count)}, ${side.name}"))
+      val counted = Count.ofChanges.map(count => Figure(count.name, words(count)))
+      (counted ++ Seq(Figure.Ahead, Figure.Buffered)).map(_.of(side))
     } ++ Seq(
-      Figure("aheadRowsLeft", "rows too far ahead, left"),
-      Figure("aheadRowsRight", "rows too far ahead, right"),
-      Figure("suppressedUpdates", "updates that change no output column"),
-      Figure("changesOut", "changes emitted")
+      Figure(Count.Suppressed.name, "updates that change no output column"),
+      Figure(Count.Emitted.name, "changes emitted")
     )
   )
-
-  private def buffered(side: Side): String = s"bufferedRows${side.name.capitalize}"
 
   private def words(count: Count): String = count.name.replaceAll("([A-Z])", " $1").toLowerCase
 
@@ -41,7 +37,7 @@ private[physical] object ChangelogMetrics {
     def all(counts: Count*) = (for (side <- Side.both; count <- counts) yield rows(side, count)).sum
     (for (side <- Side.both; count <- Count.ofChanges)
       yield count.of(side) -> rows(side, count)).toMap ++
-      Side.both.map(side => buffered(side) -> held.size(side)) ++ Map(
+      Side.both.map(side => Figure.Buffered.of(side).name -> held.size(side)) ++ Map(
         "numRemovedStateRows" -> all(Count.Deleted, Count.Expired, Count.Evicted),
         "numRowsDroppedByWatermark" -> all(Count.Late),
         Count.Suppressed.name -> counters.rows(Count.Suppressed),

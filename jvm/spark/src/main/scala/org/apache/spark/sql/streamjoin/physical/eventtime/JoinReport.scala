@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchReport,
@@ -10,9 +9,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 import org.apache.spark.util.CollectionAccumulator
 
 import io.streamjoin.join.eventtime.TaskLoad
-import io.streamjoin.join.{Count, Counters}
-import io.streamjoin.model.Side
-import io.streamjoin.state.JoinState
+import io.streamjoin.join.Counters
 
 /**
  * The accumulators through which the tasks of an event-time join report to the driver.
@@ -52,31 +49,5 @@ private[physical] final case class JoinReport(
   def addLoad(partition: Int, numbers: StoredNumbers, load: StoredKeyLoad): Unit = {
     load.save(numbers)
     loads.foreach(_.add(load.told(partition)))
-  }
-}
-
-private[physical] object JoinReport {
-
-  private val ofBoth = Seq(Count.Joined, Count.NullPadded, Count.LookedInto, Count.KeyMet)
-
-  /**
-   * The metrics of a partition in a batch of two inputs.
-   *
-   * @param countsIn whether this partition counts the rows of an input; of a copied input, only one
-   *   partition does
-   */
-  def rows(counters: Counters, buffered: JoinState[UnsafeRow])(
-      countsIn: Side => Boolean
-  ): Map[String, Long] = {
-    def here(side: Side, what: Count) = if (countsIn(side)) counters.rows(side, what) else 0L
-    Side.both.flatMap { side =>
-      Seq(Count.Input, Count.Late, Count.NullTime).map(c => c.of(side) -> here(side, c)) ++ Seq(
-        Count.Evicted.of(side) -> counters.rows(side, Count.Evicted),
-        s"bufferedRows${side.name.capitalize}" -> buffered.size(side)
-      )
-    }.toMap ++ ofBoth.map(c => c.name -> counters.rows(c)) ++ Map(
-      "numRowsDroppedByWatermark" -> Side.both.map(here(_, Count.Late)).sum,
-      "numRemovedStateRows" -> counters.rows(Count.Evicted)
-    )
   }
 }

@@ -84,7 +84,12 @@ private[physical] final class JoinTask(
       operator.earliestBuffered ++
         operator.earliestUnmatched(side => watermarks.isOfJoin(side.other))
     ))
-    state.commit(report.common, JoinReport.rows(counters, state.rows)(countsIn), base, now)
+    state.commit(
+      report.common,
+      StreamJoinMetrics.counted(counters, state.rows)(countsIn),
+      base,
+      now
+    )
   }
 
   private def countsIn(side: Side): Boolean = spec.routing.countsIn(partitionId, side)

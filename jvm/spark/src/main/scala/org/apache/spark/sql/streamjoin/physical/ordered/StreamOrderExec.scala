@@ -133,7 +133,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     val below =
       if (spec.byHeld) BufferedBelow.of(input, spec.watermark) else BufferedBelow.nothing
     below.watch()
-    val arrived = arrivals("aheadRows" -> input)
+    val arrived = arrivals(Figure.Ahead.name -> input)
     // a shuffle stores its rows itself; other rows wait in storage until all joins below have run
     val waiting =
       Option.when(!below.isEmpty && !JoinInputs.isShuffle(input)) {
@@ -175,7 +175,7 @@ object StreamOrderExec {
       Figure("heldRows", "rows held back", isReading = true),
       Figure("lateRows", "late rows"),
       Figure("nullTimeRows", "rows without a time"),
-      Figure("aheadRows", "rows too far ahead")
+      Figure.Ahead
     )
   )
 }

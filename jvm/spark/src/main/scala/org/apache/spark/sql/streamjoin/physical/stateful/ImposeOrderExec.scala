@@ -34,10 +34,10 @@ case class ImposeOrderExec(
   }
 
   override lazy val metrics: Map[String, SQLMetric] =
-    Map("aheadRows" -> SQLMetrics.createMetric(sparkContext, "rows too far ahead"))
+    Map(Figure.Ahead.name -> SQLMetrics.createMetric(sparkContext, Figure.Ahead.text))
 
   /** The number of rows of the batch after `latest`. */
-  private[physical] def ahead: Long = longMetric("aheadRows").value
+  private[physical] def ahead: Long = longMetric(Figure.Ahead.name).value
 
   override def argString(maxFields: Int): String =
     TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag))
@@ -45,7 +45,12 @@ case class ImposeOrderExec(
   override protected def time: Attribute = column
 
   override protected def look: LongPredicate =
-    new ImposeOrderExec.Noted(eventTimeStats, longMetric("aheadRows"), latest, keeps = !rejects)
+    new ImposeOrderExec.Noted(
+      eventTimeStats,
+      longMetric(Figure.Ahead.name),
+      latest,
+      keeps = !rejects
+    )
 
   override protected def withNewChildInternal(newChild: SparkPlan): ImposeOrderExec =
     copy(child = newChild)

@@ -77,7 +77,10 @@ private[physical] trait JoinExec extends EventTimeExec {
   ): RDD[InternalRow] = {
     val distribution = requiredChildDistribution
     val (l, r) = JoinInputs.shuffled(left, right, distribution)
-    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
+    val arrived = arrivals(
+      Figure.Ahead.of(Side.Left).name -> l,
+      Figure.Ahead.of(Side.Right).name -> r
+    )
     val (partitions, emitted) = (getStateInfo.numPartitions, report.emitted)
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),

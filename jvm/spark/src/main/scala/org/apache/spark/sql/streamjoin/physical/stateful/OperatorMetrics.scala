@@ -5,6 +5,8 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.spark.SparkClass
 
+import io.streamjoin.model.Side
+
 /**
  * A metric of a batch, summed over all partitions.
  *
@@ -13,7 +15,21 @@ import org.apache.spark.sql.streamjoin.spark.SparkClass
  * @param isReading whether it is a gauge at the end of the batch, rather than a counter of the
  *   batch
  */
-private[physical] final case class Figure(name: String, text: String, isReading: Boolean = false)
+private[physical] final case class Figure(name: String, text: String, isReading: Boolean = false) {
+
+  /** The metric of one input. */
+  def of(side: Side): Figure =
+    copy(name = name + side.name.capitalize, text = s"$text, ${side.name}")
+}
+
+private[physical] object Figure {
+
+  /** The rows of an input in the state. */
+  val Buffered: Figure = Figure("bufferedRows", "buffered rows", isReading = true)
+
+  /** The rows of an input that are too far ahead. */
+  val Ahead: Figure = Figure("aheadRows", "rows too far ahead")
+}
 
 /**
  * Metrics of a stateful operator, in Spark's user interface and in the progress of the query:
