@@ -60,7 +60,7 @@ class AsOfJoinExec(
   // ---- state ----
 
   override protected def description(format: StateFormat): String =
-    DescribedAsOf.of(spec, format).json
+    spec.description(format).json
 
   // ---- watermarks ----
 

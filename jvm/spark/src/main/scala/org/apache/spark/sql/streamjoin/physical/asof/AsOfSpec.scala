@@ -1,11 +1,18 @@
 package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, Literal}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedKind,
+  JoinDescription,
+  StateFormat,
+  StoredTime
+}
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual, Versions}
 import org.apache.spark.sql.streamjoin.physical.eventtime.{JoinOutput, LateSpec, StreamJoinSpec}
 
 import io.streamjoin.join.asof.AsOfBounds
-import io.streamjoin.model.BySide
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.placement.Routing
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -33,6 +40,27 @@ private[physical] final case class AsOfSpec(
   /** The index of the event time of each side among the times of the join. */
   def columns: BySide[Int] =
     times.map(time => join.times.expressions.indexWhere(_.semanticEquals(time)))
+
+  /** The description that is stored beside the state. */
+  def description(format: StateFormat): JoinDescription = {
+    import bounds._
+    def name(column: Attribute) = column.withQualifier(Nil).sql
+    def time(side: Side) = StoredTime(s"${side.name}.${name(times(side))}", times(side).dataType)
+    val which = versions.fold(s"the last $count of the ${build.name} input") { v =>
+      val ties = v.sequence.fold("")(s => s", of one time the last by ${name(s)}")
+      s"the version of the ${build.name} input$ties"
+    }
+    val oldest = tolerance.fold("any age")(t => s"not older than $t")
+    val joined = join.description(format)
+    joined.copy(
+      routing = Routing.ByKey,
+      times = joined.times.copy(
+        lookup = Side.both.map(s => s -> time(s)).toMap,
+        limits = Side.both.map(s => s -> Seq(time(s.other))).toMap
+      ),
+      kind = DescribedKind.AsOf(s"$which, up to $reach later, $oldest")
+    )
+  }
 }
 
 private[physical] object AsOfSpec {

@@ -133,7 +133,7 @@ class StreamJoinExec(
   // ---- state ----
 
   override protected def description(format: StateFormat): String =
-    DescribedJoin.of(spec, format).json
+    spec.description(format).json
 
   // ---- watermarks ----
 

@@ -1,6 +1,14 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedKind,
+  DescribedTimes,
+  DescribedZone,
+  JoinDescription,
+  StateFormat,
+  StoredTimes
+}
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, LateRows, Residual}
 import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, JoinTimes}
 
@@ -52,6 +60,30 @@ private[streamjoin] final case class StreamJoinSpec(
       bounds.buckets(bothCopied = Routing.single(joinType).isEmpty)
     ).flatten
   )
+
+  /** The description that is stored beside the state. */
+  def description(format: StateFormat): JoinDescription = {
+    val stored = new StoredTimes(times.expressions, bounds)
+    JoinDescription(
+      format.number,
+      joinType,
+      routing,
+      equiKeys.map(StoredTimes.sql(_)),
+      DescribedTimes(
+        times.bases.map(_.name),
+        stored.proved,
+        Side.both.map(s => s -> stored(bounds.probeColumn(s))).toMap,
+        Side.both.map(s => s -> bounds.limiting(s).map(stored(_))).toMap,
+        stored.said
+      ),
+      DescribedZone.of(
+        equiKeys.flatMap(k => Seq(k.left, k.right)) ++ times.expressions,
+        times.zones,
+        times.zoned.map(part => part.sql -> part.zones)
+      ),
+      DescribedKind.EventTime
+    )
+  }
 }
 
 private[streamjoin] object StreamJoinSpec {

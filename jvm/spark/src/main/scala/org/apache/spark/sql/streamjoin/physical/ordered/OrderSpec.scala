@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.checkpoint.{DescribedZone, StateFormat}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{
   InputSource,
@@ -11,6 +12,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, WatermarkWords}
+import org.json4s.JsonDSL._
+import org.json4s.jackson.JsonMethods.{compact, render}
 
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -46,6 +49,25 @@ private[physical] final case class OrderSpec(
   def tied: Boolean = order.length > 1
 
   def unit: TimeUnit = TimeUnit.of(time.dataType).get
+
+  /**
+   * The description that is stored beside the state, in JSON: the event time and the sources of its
+   * watermark. It omits the tie-breakers, because a query may change them.
+   */
+  def description(format: StateFormat): String = {
+    // expression IDs differ in each run, and qualifiers depend on the optimizer
+    val plain = time.transform { case a: Attribute => a.withQualifier(Nil) }
+    val zone = DescribedZone.of(Seq(time), Set.empty, zoned.map(part => part.sql -> part.zones))
+    compact(
+      render(
+        ("format" -> format.name) ~
+          ("version" -> format.number.current) ~
+          ("order" -> s"${plain.sql}: ${time.dataType.sql}") ~
+          ("sources" -> bases.map(_.name)) ~
+          ("zone" -> zone.map(_.json))
+      )
+    )
+  }
 }
 
 private[physical] object OrderSpec {

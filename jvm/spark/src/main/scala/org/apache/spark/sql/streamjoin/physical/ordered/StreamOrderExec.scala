@@ -100,7 +100,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   // ---- state ----
 
   override protected def description(format: StateFormat): String =
-    DescribedOrder.json(spec, format)
+    spec.description(format)
 
   override protected def sources: Seq[(String, Seq[InputSource])] = Seq("input" -> spec.sources)
 

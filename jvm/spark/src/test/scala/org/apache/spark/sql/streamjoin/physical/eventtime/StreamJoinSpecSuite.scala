@@ -20,7 +20,7 @@ import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.{HotKey, HotKeys, Routing}
 
 /** The description of a join in the checkpoint, and whether another query can restart from it. */
-class DescribedJoinSuite extends AnyFunSuite {
+class StreamJoinSpecSuite extends AnyFunSuite {
 
   private def described(
       on: String,
@@ -28,7 +28,7 @@ class DescribedJoinSuite extends AnyFunSuite {
       zone: String = "UTC",
       times: Set[String] = Set("t")
   ): String = withSettings("spark.sql.session.timeZone" -> zone) {
-    DescribedJoin.of(spec(on, joinType, times), StateFormats.of("segments")).json
+    spec(on, joinType, times).description(StateFormats.of("segments")).json
   }
 
   private def spec(
@@ -198,7 +198,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     for (joinType <- JoinType.all; timeBuckets <- Seq(true, false)) {
       val plain = spec(Within, joinType, timeBuckets = timeBuckets)
       assert(plain.routing.isInstanceOf[Routing.ByTime] == timeBuckets)
-      val json = DescribedJoin.of(plain, StateFormats.of("segments")).json
+      val json = plain.description(StateFormats.of("segments")).json
       assert(JoinDescription.routing(json).contains(plain.routing))
       assert(JoinDescription.read(json).routing == plain.routing)
     }
@@ -259,7 +259,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     // the description equals that of any join by key
     val spread = keyed.copy(routing = Routing.ByKeyAndTime(Some(Side.Left), hot))
     val format = StateFormats.of("segments")
-    assert(DescribedJoin.of(spread, format).json == DescribedJoin.of(keyed, format).json)
+    assert(spread.description(format).json == keyed.description(format).json)
   }
 
   test("an unknown part of the description is refused") {
