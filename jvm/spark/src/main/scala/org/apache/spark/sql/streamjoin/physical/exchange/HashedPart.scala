@@ -53,27 +53,6 @@ private[exchange] final class HashedPart {
 
   def hash(i: Int): Long = hashes(i)
 
-  /**
-   * Reads all rows once in the order of memory, which the prefetcher of the CPU recognizes. The
-   * sorted order that follows is random to it.
-   *
-   * @return a number without meaning, so that the compiler does not remove the reads
-   */
-  def bringNear(): Long = {
-    var read = 0L
-    var p = 0
-    while (p < pages.length) {
-      val page = pages(p)
-      var at = 0
-      while (at < page.length) {
-        read += page(at)
-        at += CacheLine
-      }
-      p += 1
-    }
-    read
-  }
-
   /** Points `row` to a row, valid while the pages are. */
   def show(i: Int, row: UnsafeRow): Unit = {
     val page = pages((places(i) >>> 32).toInt)
@@ -120,5 +99,4 @@ private object HashedPart {
   private val FewRows = 16
   private val FirstPage = 1 << 9
   private val LargestPage = 1 << 15
-  private val CacheLine = 64
 }

@@ -86,7 +86,6 @@ private[exchange] final class RowsByHash(
     private var order = Array.emptyIntArray
     private var at = 0
     private var last = 0L
-    private var read = 0L
 
     override def hash: Long = last
 
@@ -96,7 +95,6 @@ private[exchange] final class RowsByHash(
         parts(begun) = null
         begun += 1
         order = part.inOrder(shared)
-        read += part.bringNear()
         at = 0
       }
       val more = at < order.length
