@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, JoinDistribution}
+import org.apache.spark.util.CompletionIterator
 
 import io.streamjoin.join.{Count, Counters}
 
@@ -78,18 +79,14 @@ case class ConsolidateExec(
     val (rowsOut, suppressed) = (longMetric("numOutputRows"), longMetric("suppressedUpdates"))
     child.execute().mapPartitionsInternal { rows =>
       val counters = new Counters
-      val consolidated = new ConsolidatedRuns(how, columns, rows, counters).output
-      new Iterator[InternalRow] {
-        override def hasNext: Boolean = {
-          val more = consolidated.hasNext
-          if (!more) suppressed.set(counters.rows(Count.Suppressed))
-          more
-        }
-        override def next(): InternalRow = {
-          rowsOut += 1
-          consolidated.next()
-        }
+      val consolidated = new ConsolidatedRuns(how, columns, rows, counters).output.map { row =>
+        rowsOut += 1
+        row
       }
+      CompletionIterator[InternalRow, Iterator[InternalRow]](
+        consolidated,
+        suppressed.set(counters.rows(Count.Suppressed))
+      )
     }
   }
 
