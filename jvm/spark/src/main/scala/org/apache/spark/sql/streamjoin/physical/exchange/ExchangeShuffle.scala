@@ -47,10 +47,7 @@ private[physical] final class ExchangeShuffle private (
   private val last = new AtomicReference(Option.empty[Seq[Long]])
 
   /** Whether all map outputs are complete. */
-  def isWritten: Boolean = SparkEnv.get.mapOutputTracker match {
-    case t: MapOutputTrackerMaster => t.getNumAvailableOutputs(shuffle.shuffleId) == mappers
-    case _                         => false
-  }
+  def isWritten: Boolean = ExchangeShuffle.isWritten(shuffle.shuffleId, mappers)
 
   /**
    * Runs the map stage.
@@ -110,6 +107,12 @@ private[physical] final class ExchangeShuffle private (
 }
 
 private[physical] object ExchangeShuffle {
+
+  /** Whether all map outputs of a shuffle are complete, on the driver. */
+  def isWritten(shuffle: Int, mappers: Int): Boolean = SparkEnv.get.mapOutputTracker match {
+    case t: MapOutputTrackerMaster => t.getNumAvailableOutputs(shuffle) == mappers
+    case _                         => false
+  }
 
   /**
    * @param most the most bytes of all inline map outputs together; none: all outputs are in files

@@ -4,7 +4,6 @@ import java.util.UUID
 
 import scala.concurrent.duration.Duration
 
-import org.apache.spark.{MapOutputTrackerMaster, SparkEnv}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.physical.{
@@ -19,7 +18,7 @@ import org.apache.spark.sql.execution.{
   SparkPlan
 }
 import org.apache.spark.sql.execution.exchange._
-import org.apache.spark.sql.streamjoin.physical.exchange.StreamExchangeExec
+import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangeShuffle, StreamExchangeExec}
 import org.apache.spark.sql.streamjoin.spark.SparkClass
 import org.apache.spark.util.ThreadUtils
 
@@ -102,36 +101,25 @@ private[physical] object JoinInputs {
 
   private def isRead(plan: SparkPlan): Boolean = plan match {
     case ReusedExchangeExec(_, original) => isRead(original)
-    case s: ShuffleExchangeLike          => isWritten(s)
+    case s: ShuffleExchangeLike => ExchangeShuffle.isWritten(s.shuffleId, s.numMappers)
     case e: StreamExchangeExec           => e.shuffle.isWritten
     case _: ImposeOrderExec              => false
     case j: StatefulBinaryExec           => j.read.forall(isRead)
     case other                           => other.children.forall(isRead)
   }
 
-  private def isWritten(shuffle: ShuffleExchangeLike): Boolean =
-    SparkEnv.get.mapOutputTracker match {
-      case tracker: MapOutputTrackerMaster =>
-        tracker.getNumAvailableOutputs(shuffle.shuffleId) == shuffle.numMappers
-      case _ => false
-    }
-
   /** The largest event times of this batch, by the ID of the node that recorded them. */
   def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Long] =
     inputs
-      .flatMap(noted)
+      .flatMap(noted(_)(_ => false))
       .groupMapReduce(_.orderId)(_.eventTimeStats.value.max)(math.max)
 
   /**
    * The number of rows of this batch that are too far ahead. Rows below another join are in the
    * metric of that join.
    */
-  def ahead(input: SparkPlan): Long = input match {
-    case _: StatefulBinaryExec           => 0L
-    case o: ImposeOrderExec              => o.ahead + ahead(o.child)
-    case ReusedExchangeExec(_, original) => ahead(original)
-    case other                           => other.children.map(ahead).sum
-  }
+  def ahead(input: SparkPlan): Long =
+    noted(input)(_.isInstanceOf[StatefulBinaryExec]).map(_.ahead).sum
 
   /**
    * Whether the topmost node of a plan is a shuffle. Its rows are computed once the shuffle has
@@ -142,12 +130,8 @@ private[physical] object JoinInputs {
     case _                                                                      => false
   }
 
-  private def unseen(plan: SparkPlan): Boolean = plan match {
-    case shuffle if isShuffle(shuffle) => false
-    case _: StatefulBinaryExec         => false
-    case _: ImposeOrderExec            => true
-    case other                         => other.children.exists(unseen)
-  }
+  private def unseen(plan: SparkPlan): Boolean =
+    noted(plan)(p => isShuffle(p) || p.isInstanceOf[StatefulBinaryExec]).nonEmpty
 
   private def sparksOwn(plan: SparkPlan): Option[ShuffleExchangeLike] = plan match {
     case ReusedExchangeExec(_, original) => sparksOwn(original)
@@ -155,9 +139,16 @@ private[physical] object JoinInputs {
     case _                               => None
   }
 
-  private def noted(plan: SparkPlan): Seq[ImposeOrderExec] = plan match {
-    case o: ImposeOrderExec              => o +: noted(o.child)
-    case ReusedExchangeExec(_, original) => noted(original)
-    case other                           => other.children.flatMap(noted)
-  }
+  /**
+   * The nodes of a plan that record event times.
+   *
+   * @param isEnd whether a node is left out, and all nodes below it
+   */
+  private def noted(plan: SparkPlan)(isEnd: SparkPlan => Boolean): Seq[ImposeOrderExec] =
+    plan match {
+      case end if isEnd(end)               => Nil
+      case ReusedExchangeExec(_, original) => noted(original)(isEnd)
+      case o: ImposeOrderExec              => o +: noted(o.child)(isEnd)
+      case other                           => other.children.flatMap(noted(_)(isEnd))
+    }
 }
