@@ -2,8 +2,8 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, KeyHash}
-import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
+import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
+import org.apache.spark.sql.streamjoin.physical.exchange.{RowHash, RowsByBytes}
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeReader
 
 import io.streamjoin.join.asof.AsOfRows
@@ -99,7 +99,7 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
     private val own = columns(side)
     private val ordinal = own.indexWhere(_.exprId == spec.times(side).exprId)
     private val read = TimeReader.of(spec.times(side).dataType)
-    private val hash = UnsafeProjection.create(Seq(KeyHash.of(spec.join.keys(side))), own)
+    private lazy val hash = new RowHash(spec.join.keys(side), own)
 
     private val mayMatch = predicate(
       all((if (side == build) Nil else spec.filters) ++ EquiKey.notNull(keys, side)),
@@ -112,6 +112,6 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
 
     def joinable(row: UnsafeRow): Boolean = mayMatch.forall(_.eval(row))
 
-    def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row).getLong(0)
+    def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row)
   }
 }

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, KeyHash}
+import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.RowTimes
@@ -65,7 +66,7 @@ private[physical] final class UnsafeJoinRows(
       .filter(i => spec.output.late.exists(_.rows.below.exists(_.exprId == input(i).exprId)))
       .toArray
 
-    private lazy val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)
+    private lazy val hash = new RowHash(keys, input)
 
     private var partitionCount = 0
     private var ofKey: UnsafeProjection = _
@@ -86,7 +87,7 @@ private[physical] final class UnsafeJoinRows(
       false
     }
 
-    def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row).getLong(0)
+    def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row)
 
     def partition(row: UnsafeRow, partitions: Int): Int = {
       if (partitionCount != partitions) {
