@@ -36,19 +36,12 @@ private[ordered] final class OrderTask(
     report: BatchReport
 ) extends Serializable {
 
-  /** The emitted rows, in no order. */
-  def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[InternalRow] =
-    numbered(partitionId, input).map(_.row)
-
   /**
    * The emitted rows, in no order, with the numbers of their time buckets.
    *
    * @return one object, reused for each row
    */
-  def numbered(
-      partitionId: Int,
-      input: Iterator[InternalRow]
-  ): Iterator[NumberedRow] = {
+  def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[NumberedRow] = {
     val rows = new TimedRows(spec, output)
     val state = partitions.open(partitionId, OrderTask.shape(output, rows))
     val base = BaseWatermarks.next(

@@ -23,7 +23,7 @@ import io.streamjoin.model.{Side, Watermarks}
  * Physical operator of the ordered output: emits the rows of a stream by event time.
  *
  * {{{
- *   input --(shuffle)--> OrderTask --(time bucket)--> SortedRange
+ *   input --(shuffle)--> OrderTask --(time bucket)--> OrderedRanges
  *                        buffers rows, commits        sorts a range of times
  * }}}
  *
@@ -144,14 +144,14 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     val remaining = below.remaining(spec.watermark)
     val task = new OrderTask(spec, remaining, left.output, arrived, partitionState, report)
     val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)
-    val range = new SortedRange(spec, left.output)
+    val (order, columns) = (spec, left.output)
+    val emitted = perPartition(rows, nothing)((partition, rows, _) => task.run(partition, rows))
     val ranges =
-      if (spec.scope == OrderScope.EachPartition)
-        perPartition(rows, nothing)((partition, rows, _) => task.run(partition, rows))
+      if (spec.scope == OrderScope.EachPartition) emitted.mapPartitionsInternal(_.map(_.row))
       else
         OrderedRanges.of(
           ExchangeInput(
-            perPartition(rows, nothing)((partition, rows, _) => task.numbered(partition, rows)),
+            emitted,
             TimeBuckets.Count,
             left.output.length,
             longMetric("dataSize"),
@@ -161,7 +161,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
           conf
         )
     waiting.foreach(_.free())
-    ranges.mapPartitionsInternal(range.sorted)
+    ranges.mapPartitionsInternal(OrderedRanges.sorted(order, columns)(_))
   }
 }
 
