@@ -16,3 +16,9 @@ private[streamjoin] trait ClosedFileManager extends CheckpointFileManager {
 
   protected def closeFiles(): Unit
 }
+
+private[streamjoin] object FileManagers {
+
+  /** Does nothing: file managers of this version of Spark have no resources to release. */
+  def close(manager: CheckpointFileManager): Unit = ()
+}

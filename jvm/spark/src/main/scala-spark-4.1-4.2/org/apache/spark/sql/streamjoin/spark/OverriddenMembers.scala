@@ -23,3 +23,7 @@ private[streamjoin] trait ClosedFileManager extends CheckpointFileManager {
 
   override def close(): Unit = closeFiles()
 }
+
+private[streamjoin] object FileManagers {
+  def close(manager: CheckpointFileManager): Unit = manager.close()
+}
