@@ -127,8 +127,8 @@ private[physical] object ExchangeShuffle {
       context.register(outputs)
       outputs
     }
-    val rows = new ExchangeInputs(context, inputs)
     val first = inputs.scanLeft(0)(_ + _.partitions)
+    val rows = united(context, inputs.zip(first).map { case (input, i) => input.numbered(i) })
     val shuffle = new ShuffleDependency[Int, InternalRow, InternalRow](
       rows,
       new ByNumber(first.last + 1),
@@ -140,6 +140,33 @@ private[physical] object ExchangeShuffle {
       new PackingWriter(inline.map(_ -> most.get / math.max(1, rows.getNumPartitions)))
     )
     new ExchangeShuffle(inputs, first, inline, shuffle)
+  }
+
+  /**
+   * The rows of all inputs. A task reads a partition of each input under two conditions. Else it
+   * reads one partition of one input.
+   *
+   * - There are at least as many tasks as cores.
+   * - No partition has a preferred location.
+   *
+   * {{{
+   *   left    0   1          tasks   0: left 0, right 0
+   *   right   0   1   2              1: left 1, right 1
+   *                                  2: right 2
+   * }}}
+   */
+  private def united(context: SparkContext, inputs: Seq[RDD[NumberedRow]]): RDD[NumberedRow] = {
+    val tasks = inputs.map(_.getNumPartitions).max
+    val anywhere = inputs.forall { rows =>
+      rows.partitions.indices.forall(context.getPreferredLocs(rows, _).isEmpty)
+    }
+    if (tasks >= context.defaultParallelism && anywhere)
+      inputs.map { rows =>
+        val missing = tasks - rows.getNumPartitions
+        if (missing == 0) rows
+        else rows.union(context.parallelize(Seq.empty[NumberedRow], missing))
+      }.reduce((left, right) => left.zipPartitions(right)(_ ++ _))
+    else context.union(inputs)
   }
 
   private final class ByNumber(override val numPartitions: Int) extends Partitioner {
