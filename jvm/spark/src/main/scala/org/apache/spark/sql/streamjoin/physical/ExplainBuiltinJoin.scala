@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.BuiltinJoin
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, PassesRows}
 import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinExec
 
@@ -20,7 +19,6 @@ object ExplainBuiltinJoin extends ColumnarRule {
 
   private def explained(plan: SparkPlan): SparkPlan = plan match {
     case kept: BuiltinJoinExec => kept
-    case ours: StreamJoinExec  => ours.mapChildren(explained)
     case j: StreamingSymmetricHashJoinExec =>
       val below = j.mapChildren(explained)
       whyKept(j).fold(below)(BuiltinJoinExec(_, below))
