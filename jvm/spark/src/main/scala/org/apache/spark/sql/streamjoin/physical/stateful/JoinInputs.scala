@@ -101,10 +101,10 @@ private[physical] object JoinInputs {
 
   private def isRead(plan: SparkPlan): Boolean = plan match {
     case ReusedExchangeExec(_, original) => isRead(original)
-    case s: ShuffleExchangeLike => ExchangeShuffle.isWritten(s.shuffleId, s.numMappers)
+    case s: ShuffleExchangeLike          => ExchangeShuffle.isWritten(s.shuffleId, s.numMappers)
     case e: StreamExchangeExec           => e.shuffle.isWritten
     case _: ImposeOrderExec              => false
-    case j: StatefulBinaryExec           => j.read.forall(isRead)
+    case e: EventTimeExec                => e.read.forall(isRead)
     case other                           => other.children.forall(isRead)
   }
 
