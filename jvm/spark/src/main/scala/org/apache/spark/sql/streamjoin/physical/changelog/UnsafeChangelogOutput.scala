@@ -3,23 +3,22 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
-  InterpretedUnsafeProjection,
+  GenericInternalRow,
   JoinedRow,
-  Literal,
   Predicate,
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.streamjoin.physical.consolidate.CopiedColumns
 import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
+import org.apache.spark.unsafe.types.UTF8String
 
-import io.streamjoin.join.changelog.{Changed, ChangelogOutput}
+import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogOutput}
 import io.streamjoin.model.Side
 
 /**
- * Factory of output rows in the format of Spark, with the required columns. It copies the columns
- * of the stored rows, and leaves room for the change metadata, which is known last. Code is
- * generated on first use, as many batches have no output.
+ * Factory of output rows in the format of Spark, with the required columns. The change metadata is
+ * known last, so a row gets it when it is emitted. Code is generated on first use, as many batches
+ * have no output.
  *
  * @param version the number of the batch
  * @param nowMs its recorded time
@@ -30,59 +29,55 @@ private[changelog] final class UnsafeChangelogOutput(
     nowMs: Long
 ) extends ChangelogOutput[UnsafeRow, UnsafeRow] {
 
-  private val leftOnly = spec.on.joinType.leftOnly
+  private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
 
   private val (left, right) = (spec.left.storedColumns, spec.right.storedColumns)
 
-  private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
+  private val inputs = nullable(if (spec.on.joinType.leftOnly) left else left ++ right)
 
-  private val metadata = new ChangeMetadataWriter(spec, version, nowMs * 1000L)
+  /** The columns of a row before it gets its change metadata. */
+  private val columns = nullable(
+    spec.output.columns.filterNot(a => spec.output.changes.exists(_.exprId == a.exprId))
+  )
 
-  private val columns =
-    CopiedColumns.of(
-      spec.output.columns,
-      left,
-      if (leftOnly) Nil else right,
-      spare = ChangeMetadataWriter.Spare
-    )
+  private lazy val ofInputs = UnsafeProjection.create(columns, inputs)
 
-  private lazy val wanted = spec.output.rows.map {
-    Predicate.create(_, nullable(if (leftOnly) left else left ++ right))
-  }
+  private lazy val wanted = spec.output.rows.map(Predicate.create(_, inputs))
 
   private val pair = new JoinedRow
 
-  private def emitted(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] =
-    Option.when(wanted.forall(_.eval(pair(l, r))))(columns(l, r))
+  private def emitted(l: InternalRow, r: InternalRow): Option[UnsafeRow] = {
+    val both = pair(l, r)
+    Option.when(wanted.forall(_.eval(both)))(ofInputs(both).copy())
+  }
 
-  private lazy val nullLeft = nothing(left)
-  private lazy val nullRight = nothing(right)
-
-  private def nothing(columns: Seq[Attribute]): UnsafeRow =
-    InterpretedUnsafeProjection.createProjection(columns.map(a => Literal(null, a.dataType)))(
-      InternalRow.empty
-    ).copy()
+  private val nullLeft = new GenericInternalRow(left.length)
+  private val nullRight = new GenericInternalRow(right.length)
 
   override def joined(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] = emitted(l, r)
 
   override def alone(side: Side, row: UnsafeRow): Option[UnsafeRow] =
-    if (side == Side.Left) emitted(row, if (leftOnly) row else nullRight)
-    else emitted(nullLeft, row)
+    if (side == Side.Left) emitted(row, nullRight) else emitted(nullLeft, row)
 
-  private lazy val keyOf = Option.when(spec.output.key.nonEmpty)(
-    UnsafeProjection.create(nullable(spec.output.key), nullable(spec.output.columns))
-  )
+  private lazy val keyOf =
+    Option.when(spec.output.key.nonEmpty)(UnsafeProjection.create(spec.output.key, columns))
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
-  private lazy val byKey = RowsByBytes.of(spec.output.key, spec.output.columns)
+  private lazy val byKey = RowsByBytes.of(spec.output.key, columns)
 
   override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
     spec.output.key.nonEmpty && byKey.equiv(a, b)
 
-  /** Completes an output row with its change metadata. */
-  def row(changed: Changed[UnsafeRow]): InternalRow = {
-    metadata.write(changed.row, changed.kind)
-    changed.row
-  }
+  private val metadata: Map[ChangeKind, InternalRow] = ChangeKind.all.map { kind =>
+    kind -> InternalRow(UTF8String.fromString(kind.name), version, nowMs * 1000L)
+  }.toMap
+
+  private lazy val complete =
+    UnsafeProjection.create(spec.output.columns, columns ++ spec.output.changes)
+
+  /** Completes an output row with its change metadata. The next row overwrites it. */
+  def row(changed: Changed[UnsafeRow]): InternalRow =
+    if (columns.length == spec.output.columns.length) changed.row
+    else complete(pair(changed.row, metadata(changed.kind)))
 }

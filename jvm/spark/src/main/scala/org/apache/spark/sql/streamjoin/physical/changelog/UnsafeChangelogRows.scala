@@ -19,7 +19,6 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
-import org.apache.spark.sql.streamjoin.physical.consolidate.CopiedColumns
 import org.apache.spark.sql.streamjoin.physical.exchange.{RowHash, RowsByBytes}
 import org.apache.spark.sql.streamjoin.physical.stateful.{DisplayNames, RowTimesReader}
 
@@ -72,11 +71,13 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     override val agesByWrite: Boolean = own.expires.nonEmpty
     override val limitCount: Int = own.expiry.limitCount
 
-    private val toStored = storing(own.kept)
-    private val replacedToStored = storing(own.replaced)
+    private lazy val toStored = storing(own.kept)
+    private lazy val replacedToStored = storing(own.replaced)
 
-    private def storing(image: Seq[Attribute]) =
-      CopiedColumns.of(image, own.arriving, more = stored.length - own.kept.length)
+    private def storing(image: Seq[Attribute]) = UnsafeProjection.create(
+      image ++ own.gone.map(_ => Literal(false)) ++ own.expires.map(_ => Literal(0L)),
+      own.arriving.map(_.withNullability(true))
+    )
 
     private val asTheyArrive = own.arriving.map(_.exprId) == stored.map(_.exprId)
     private val ttl = own.expiry.ttlOfWrite.getOrElse(0L)
@@ -168,12 +169,12 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     def addTo(changes: ChangeBuffer[UnsafeRow], row: UnsafeRow): Unit = {
       changes.add(kept(row), row.getBoolean(addedAt))
       if (own.packed.nonEmpty && row.getBoolean(presentAt))
-        changes.add(written(replacedToStored(row)), marked = false)
+        changes.add(written(replacedToStored(row).copy()), marked = false)
     }
 
     /** The arriving row in the stored format. NULL in its key fails the query, unless accepted. */
     private def kept(row: UnsafeRow): UnsafeRow = {
-      val kept = written(toStored(row))
+      val kept = written(toStored(row).copy())
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
         throw StreamJoinErrors.runtime(
           "NULL_KEY",

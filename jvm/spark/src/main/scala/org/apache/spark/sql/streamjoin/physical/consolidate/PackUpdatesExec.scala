@@ -4,9 +4,13 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
+  AttributeMap,
   AttributeSet,
   Expression,
+  JoinedRow,
+  Literal,
   SortOrder,
+  UnsafeProjection,
   UnsafeRow
 }
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
@@ -57,16 +61,22 @@ private[consolidate] final class PackedUpdates(
 ) extends Iterator[InternalRow] {
 
   private val addedAt = columns.indexWhere(_.exprId == packed.added.exprId)
-  private val replacesAt = columns.length
-
   private val key = RowsByBytes.of(same, columns)
 
   private val (alone, both) = {
-    val old = columns.map(_.newInstance())
-    val places = columns.map(_.exprId).zip(old).toMap
-    val wanted = columns ++ (packed.replaces +: packed.replaced.map(a => places(a.exprId)))
-    (CopiedColumns.of(wanted, columns), CopiedColumns.of(wanted, columns, old))
+    val inputs = columns.map(_.withNullability(true))
+    val old = inputs.map(_.newInstance())
+    val oldOf = AttributeMap(columns.zip(old))
+    val nulls = packed.replaced.map(a => Literal(null, a.dataType))
+    (
+      UnsafeProjection.create((inputs :+ Literal(false)) ++ nulls, inputs),
+      UnsafeProjection.create(
+        (inputs :+ Literal(true)) ++ packed.replaced.map(oldOf),
+        inputs ++ old
+      )
+    )
   }
+  private val pair = new JoinedRow
 
   private val deleted = UnsafeRow.createFromByteArray(0, columns.length)
 
@@ -78,31 +88,18 @@ private[consolidate] final class PackedUpdates(
   override def next(): InternalRow = {
     val row = if (ahead != null) ahead else rows.next()
     ahead = null
-    if (row.getBoolean(addedAt)) single(row)
+    if (row.getBoolean(addedAt)) alone(row)
     else {
       // a copy: the next row may be the same object
       deleted.copyFrom(row)
-      if (!rows.hasNext) single(deleted) else followedBy(rows.next())
+      if (!rows.hasNext) alone(deleted) else followedBy(rows.next())
     }
   }
 
   private def followedBy(next: UnsafeRow): InternalRow =
-    if (next.getBoolean(addedAt) && key.equiv(deleted, next)) {
-      val row = both(next, deleted)
-      row.setBoolean(replacesAt, true)
-      row
-    } else {
+    if (next.getBoolean(addedAt) && key.equiv(deleted, next)) both(pair(next, deleted))
+    else {
       ahead = next
-      single(deleted)
+      alone(deleted)
     }
-
-  private def single(row: UnsafeRow): InternalRow = {
-    val out = alone(row)
-    var i = replacesAt + 1
-    while (i < out.numFields) {
-      out.setNullAt(i)
-      i += 1
-    }
-    out
-  }
 }
