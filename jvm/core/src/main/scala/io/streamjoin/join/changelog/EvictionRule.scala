@@ -1,7 +1,7 @@
 package io.streamjoin.join.changelog
 
 import io.streamjoin.bounds.{JoinBounds, RowTimes}
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * Eviction rule of changelog joins: the times of a row by which it is evicted, and when. If a
@@ -18,10 +18,8 @@ import io.streamjoin.model.Side
  */
 final case class EvictionRule(bounds: JoinBounds, alone: Boolean) {
 
-  private val watermarked: Map[Side, Array[Int]] =
-    Side.both.map { side =>
-      side -> bounds.indices(side).filter(bounds.columns(_).watermarked).toArray
-    }.toMap
+  private val watermarked =
+    BySide.of(bounds.indices(_).filter(bounds.columns(_).watermarked).toArray)
 
   /** The columns by which rows of a side are evicted; none: they stay until they are deleted. */
   def columns(side: Side): IndexedSeq[Int] =

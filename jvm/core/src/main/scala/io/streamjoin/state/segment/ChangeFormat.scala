@@ -152,11 +152,10 @@ private[segment] final class ChangeReader(in: PackedInput) {
   }
 
   /** By side, the ids of marked rows and of removed rows. */
-  def ids(): Map[Side, (Array[Long], Array[Long])] =
-    Side.both.map { side =>
-      val marked = readIds(in)
-      side -> (marked -> readIds(in))
-    }.toMap
+  def ids(): BySide[(Array[Long], Array[Long])] = BySide.of { _ =>
+    val marked = readIds(in)
+    marked -> readIds(in)
+  }
 }
 
 private object ChangeFormat {

@@ -55,11 +55,14 @@ final class History {
   }
 
   /** These are rows of earlier versions. */
-  private def addIds(): Unit =
-    for ((side, (joined, deleted)) <- reader.ids()) {
+  private def addIds(): Unit = {
+    val ids = reader.ids()
+    for (side <- Side.both) {
+      val (joined, deleted) = ids(side)
       joined.foreach(marked(side)(_) = ())
       deleted.foreach(removed(side)(_) = ())
     }
+  }
 
   private def takeOut(id: Long, of: mutable.LongMap[Unit]): Boolean =
     of.nonEmpty && of.remove(id).nonEmpty

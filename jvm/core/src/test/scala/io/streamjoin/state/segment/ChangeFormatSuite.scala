@@ -48,7 +48,8 @@ class ChangeFormatSuite extends AnyFunSuite {
       (i % 2, i % 3 == 0, n, n ^ 42L, n, if (i % 2 == 0) Seq(-n) else Nil, bytes.toSeq)
     }
     assert(read == expected)
-    for ((marked, removed) <- reader.ids().values) {
+    val ids = reader.ids()
+    for ((marked, removed) <- Side.both.map(ids)) {
       assert(marked.toSeq == Seq(3L, 7L))
       assert(removed.toSeq == numbers.sorted)
     }

@@ -10,7 +10,7 @@ import org.json4s._
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.placement.Routing
 
 /**
@@ -73,8 +73,8 @@ private[streamjoin] object DescribedZone {
 private[streamjoin] final case class DescribedTimes(
     sources: Seq[String],
     bounds: Seq[String],
-    lookup: Map[Side, StoredTime],
-    limits: Map[Side, Seq[StoredTime]],
+    lookup: BySide[StoredTime],
+    limits: BySide[Seq[StoredTime]],
     said: Seq[(StoredTime, String)]
 )
 
@@ -138,8 +138,8 @@ private[streamjoin] final case class JoinDescription(
         ("keys" -> keys) ~
         ("sources" -> times.sources) ~
         ("bounds" -> times.bounds) ~
-        ("lookup" -> bySide(times.lookup(_))(written)) ~
-        ("limits" -> bySide(times.limits(_))(some => JArray(some.map(written).toList))) ~
+        ("lookup" -> bySide(times.lookup)(written)) ~
+        ("limits" -> bySide(times.limits)(some => JArray(some.map(written).toList))) ~
         ("times" -> times.said.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
         ("zone" -> zone.map(_.json)) ~
         ("changelog" -> changelog.map(_.identity)) ~
@@ -157,7 +157,7 @@ private[streamjoin] final case class JoinDescription(
     StoredBuckets.json(b)
   }
 
-  private def bySide[T](of: Side => T)(json: T => JValue): JObject =
+  private def bySide[T](of: BySide[T])(json: T => JValue): JObject =
     JObject(Side.both.map(side => JField(side.name, json(of(side)))).toList)
 
   private def written(time: StoredTime): JObject =
@@ -186,8 +186,8 @@ private[streamjoin] object JoinDescription {
       DescribedTimes(
         texts(all("sources")),
         texts(all("bounds")),
-        Side.both.map(s => s -> storedTime(all("lookup") \ s.name)).toMap,
-        Side.both.map(s => s -> (all("limits") \ s.name).children.map(storedTime)).toMap,
+        BySide.of(s => storedTime(all("lookup") \ s.name)),
+        BySide.of(s => (all("limits") \ s.name).children.map(storedTime)),
         times(json)
       ),
       zone(json),

@@ -5,7 +5,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.spark.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.model.{BySide, Side, Watermarks}
 
 /**
  * A version of one partition's state in the checkpoint.
@@ -19,7 +19,7 @@ private[streamjoin] final case class StoredVersion(
     store: StateStoreId,
     number: Long,
     checkpointId: Option[String],
-    rows: Map[Side, StructType],
+    rows: BySide[StructType],
     conf: StateStoreConf
 )
 
@@ -73,7 +73,7 @@ private[streamjoin] final case class NewVersion(
     id: Option[String],
     shape: StateShape,
     numbers: Map[String, Long],
-    evicted: Map[Side, Array[Long]],
+    evicted: BySide[Array[Long]],
     count: Long,
     session: SQLConf
 )

@@ -6,7 +6,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.physical.stateful.JoinDistribution
 
-import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.{HotKeys, Routing}
 
 /**
@@ -58,18 +58,18 @@ private[rescale] final class OperatorPlanner(
       join.partitions,
       partitions,
       join.rows,
-      Side.both.map(side => side -> keys(side)).toMap
+      BySide.of(keys)
     )
     val state = new RescaledState(session, join)
     val first = state.survey(asked)
     val operator =
-      asked.copy(keys = Side.both.map(s => s -> agreed(asked, s, first)).toMap)
+      asked.copy(keys = BySide.of(agreed(asked, _, first)))
     // a reading that fits the rows of one partition by chance has counted them elsewhere
     val surveys = if (Side.both.forall(decided(asked, _))) first else state.survey(operator)
     val shares = surveys.flatMap(_.targets).groupMapReduce(_._1)(_._2)(_ + _)
     val numbers = new MergedNumbers(join.description, join.routing, surveys, shares)
     numbers.different.headOption.foreach(name => throw uneven(s"the number $name"))
-    val evicted = Side.both.map(side => side -> evictedOf(side, surveys)).toMap
+    val evicted = BySide.of(evictedOf(_, surveys))
     OperatorPlan(
       join,
       operator,

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.rescale
 
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.BySide
 import io.streamjoin.placement.Routing
 
 /**
@@ -20,6 +20,6 @@ private[rescale] final case class RescaledOperator(
     routing: Routing,
     from: Int,
     to: Int,
-    rows: Map[Side, StructType],
-    keys: Map[Side, Seq[KeyReading]]
+    rows: BySide[StructType],
+    keys: BySide[Seq[KeyReading]]
 )

@@ -18,7 +18,7 @@ import org.apache.spark.sql.streamjoin.spark.StateStoreId
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.BySide
 
 /**
  * Writes the rows of an operator to new partitions, in a Spark job: one task reads each old
@@ -78,7 +78,7 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
         own.id,
         shape(operator.rows, own.evicted),
         own.numbers,
-        own.evicted.map { case (side, watermarks) => side -> watermarks.toArray },
+        own.evicted.map(_.toArray),
         own.count,
         sql
       )
@@ -111,15 +111,15 @@ private[rescale] object RescaledState {
   /** @param id ID of the version */
   final case class Contents(
       numbers: Map[String, Long],
-      evicted: Map[Side, Seq[Long]],
+      evicted: BySide[Seq[Long]],
       count: Long,
       id: Option[String] = None
   )
 
   /** A writer appends rows, each with its limits. It neither probes nor evicts. */
-  private def shape(rows: Map[Side, StructType], evicted: Map[Side, Seq[Long]]): StateShape =
+  private def shape(rows: BySide[StructType], evicted: BySide[Seq[Long]]): StateShape =
     StateShape(
-      rows(_),
+      rows,
       evicted(_).length,
       _ => 1L,
       (_, _, _) => throw new UnsupportedOperationException("no row is removed")

@@ -19,8 +19,8 @@ import io.streamjoin.placement.HotKey
 private[rescale] final case class Survey(
     partition: Int,
     numbers: Map[String, Long],
-    evicted: Map[Side, Seq[Long]],
-    readings: Map[Side, Set[Int]],
+    evicted: BySide[Seq[Long]],
+    readings: BySide[Set[Int]],
     hotKeys: Map[HotKey, HotKey],
     targets: Map[Int, Share]
 )
@@ -65,8 +65,8 @@ private[rescale] object Survey {
     Survey(
       partition,
       stored.numbers,
-      Side.both.map(side => side -> stored.evicted(side).toSeq).toMap,
-      Side.both.map(side => side -> places.readings(side)).toMap,
+      BySide.of(stored.evicted(_).toSeq),
+      BySide.of(places.readings),
       places.hotKeys,
       counts.indices.filter(counts(_) > 0).map { target =>
         target -> Share(counts(target), BySide.of(side => latest(side.index)(target)))

@@ -11,20 +11,20 @@ class MergedNumbersSuite extends AnyFunSuite {
 
   private def merged(routing: Routing, numbers: Map[String, Long]*): MergedNumbers = {
     val surveys = numbers.zipWithIndex.map { case (own, p) =>
-      Survey(p, own, Map.empty, Map.empty, Map.empty, Map.empty)
+      Survey(p, own, BySide(Nil, Nil), BySide(Set.empty, Set.empty), Map.empty, Map.empty)
     }
     val share = Share(3, BySide(10L, 20L))
     new MergedNumbers(described, routing, surveys, Map(1 -> share))
   }
 
   private val described = {
-    val times = Side.both.map(s => s -> StoredTime(s"${s.name}.t", TimestampType)).toMap
+    val times = BySide.of(s => StoredTime(s"${s.name}.t", TimestampType))
     JoinDescription(
       FormatNumber("segments", 2),
       JoinType.Inner,
       Routing.ByKey,
       Nil,
-      DescribedTimes(Nil, Nil, times, Map.empty, Side.both.map(s => times(s) -> s.name)),
+      DescribedTimes(Nil, Nil, times, BySide(Nil, Nil), Side.both.map(s => times(s) -> s.name)),
       None,
       DescribedKind.EventTime
     )

@@ -18,7 +18,7 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStoreId
 }
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.BySide
 
 /**
  * Converts state of the format `segments` to `rocksdb`, for a query whose state outgrows memory.
@@ -59,7 +59,7 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
     }
 
   private def version(store: StateStoreId, number: Long, shape: StateShape) =
-    StoredVersion(store, number, None, Side.both.map(s => s -> shape.schema(s)).toMap, from)
+    StoredVersion(store, number, None, BySide.of(shape.schema), from)
 
   private def take(version: StoredVersion, shape: StateShape, hadoopConf: Configuration): Unit = {
     val from = SegmentFormat.read(version, hadoopConf, inUse = false)

@@ -66,7 +66,7 @@ private[streamjoin] object JoinsFunction {
       }.toList)) ~
       ("aliases" -> d.aliases.map { case (side, alias) => side.name -> alias }) ~
       ("lookup" -> JObject(Side.both.map { side =>
-        side.name -> (d.times.lookup.get(side).flatMap(said.get): JValue)
+        side.name -> (said.get(d.times.lookup(side)): JValue)
       }.toList))
   }
 

@@ -29,7 +29,7 @@ import org.apache.spark.sql.streamjoin.spark.{
 }
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Routing
 
 /**
@@ -48,7 +48,7 @@ private[streamjoin] final case class StoredJoin(
     description: JoinDescription,
     isOrder: Boolean,
     routing: Routing,
-    rows: Map[Side, StructType],
+    rows: BySide[StructType],
     metadata: OperatorStateMetadataV2,
     version: Int => StoredVersion
 ) {
@@ -258,12 +258,12 @@ private[streamjoin] final class StoredJoins(
     own
   }
 
-  private def schemas(operator: Long, noted: List[String]): Map[Side, StructType] = {
+  private def schemas(operator: Long, noted: List[String]): BySide[StructType] = {
     val folder = StateSchemaFiles.folder(new Path(state, operator.toString))
     val families = StateSchemaFiles.read(StateSchemaFiles.here(folder, noted.last), hadoopConf)
-    Side.both.map { side =>
+    BySide.of { side =>
       val family = families.find(_.colFamilyName == StateFormat.rowsFamily(side)).get
-      side -> family.valueSchema("row").dataType.asInstanceOf[StructType]
-    }.toMap
+      family.valueSchema("row").dataType.asInstanceOf[StructType]
+    }
   }
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.json4s.{JString, JValue}
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.placement.Routing
 
 /**
@@ -37,8 +37,8 @@ private[streamjoin] object StoredOrder {
       DescribedTimes(
         sources = Nil,
         bounds = Nil,
-        lookup = Side.both.map(_ -> own).toMap,
-        limits = Side.both.map(_ -> Seq(own)).toMap,
+        lookup = BySide(own, own),
+        limits = BySide(Seq(own), Seq(own)),
         said = Nil
       ),
       zone = None,

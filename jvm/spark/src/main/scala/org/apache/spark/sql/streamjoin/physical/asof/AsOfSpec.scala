@@ -55,8 +55,8 @@ private[physical] final case class AsOfSpec(
     joined.copy(
       routing = Routing.ByKey,
       times = joined.times.copy(
-        lookup = Side.both.map(s => s -> time(s)).toMap,
-        limits = Side.both.map(s => s -> Seq(time(s.other))).toMap
+        lookup = BySide.of(time),
+        limits = BySide.of(s => Seq(time(s.other)))
       ),
       kind = DescribedKind.AsOf(s"$which, up to $reach later, $oldest")
     )

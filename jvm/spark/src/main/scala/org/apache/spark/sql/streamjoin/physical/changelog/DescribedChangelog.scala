@@ -19,7 +19,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 }
 import org.apache.spark.sql.types.{LongType, TimestampType}
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /** Description of a changelog join, stored beside its state. */
 private[changelog] object DescribedChangelog {
@@ -34,13 +34,13 @@ private[changelog] object DescribedChangelog {
       DescribedTimes(
         spec.times.bases.map(_.name),
         if (spec.leaving.exists) times.proved else Nil,
-        Side.both.map(_ -> StoredTime("identity", LongType)).toMap,
-        Side.both.map { side =>
+        BySide.of(_ => StoredTime("identity", LongType)),
+        BySide.of { side =>
           val own = spec.side(side)
-          side -> (own.expiry.leaves.map(times(_)) ++ own.expiry.ttl.map { _ =>
+          own.expiry.leaves.map(times(_)) ++ own.expiry.ttl.map { _ =>
             own.expiry.ttlTime.fold(StoredTime("state_ttl", TimestampType))(times(_))
-          })
-        }.toMap,
+          }
+        },
         times.said
       ),
       zone(spec),

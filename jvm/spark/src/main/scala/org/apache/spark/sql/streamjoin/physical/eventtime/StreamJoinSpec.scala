@@ -72,8 +72,8 @@ private[streamjoin] final case class StreamJoinSpec(
       DescribedTimes(
         times.bases.map(_.name),
         stored.proved,
-        Side.both.map(s => s -> stored(bounds.probeColumn(s))).toMap,
-        Side.both.map(s => s -> bounds.limiting(s).map(stored(_))).toMap,
+        BySide.of(s => stored(bounds.probeColumn(s))),
+        BySide.of(bounds.limiting(_).map(stored(_))),
         stored.said
       ),
       DescribedZone.of(

@@ -20,7 +20,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 class SegmentsIntoRocksDBSuite extends AnyFunSuite {
 
@@ -80,7 +80,7 @@ class SegmentsIntoRocksDBSuite extends AnyFunSuite {
    */
   private def held(format: StateFormat, id: StateStoreId, version: Long): Any = {
     val conf = format.settings(new SQLConf)
-    val rows = Side.both.map(_ -> schema).toMap
+    val rows = BySide(schema, schema)
     val stored: StoredRows =
       format.read(StoredVersion(id, version, None, rows, conf), hadoopConf, inUse = false)
     try

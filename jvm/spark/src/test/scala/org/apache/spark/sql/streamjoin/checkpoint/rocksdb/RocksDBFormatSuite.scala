@@ -22,7 +22,7 @@ import org.apache.spark.{SparkConf, SparkContext}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.model.{BySide, Side, Watermarks}
 
 class RocksDBFormatSuite extends AnyFunSuite with BeforeAndAfterAll {
   import RocksDBFormatSuite._
@@ -59,7 +59,7 @@ class RocksDBFormatSuite extends AnyFunSuite with BeforeAndAfterAll {
           }
         },
         intercept[StreamJoinRuntimeException] {
-          val version = StoredVersion(id, 1, None, Side.both.map(_ -> schema).toMap, conf)
+          val version = StoredVersion(id, 1, None, BySide(schema, schema), conf)
           RocksDBFormat.read(version, new Configuration, inUse = false)
         }
       )
@@ -96,7 +96,7 @@ class RocksDBFormatSuite extends AnyFunSuite with BeforeAndAfterAll {
         state.flush()
         store.commit()
       }
-      val version = StoredVersion(id, 4, None, Side.both.map(_ -> schema).toMap, conf)
+      val version = StoredVersion(id, 4, None, BySide(schema, schema), conf)
       val stored = RocksDBFormat.read(version, new Configuration, inUse = false)
       assert(stored.rows.map(_.row.getLong(0)).toSet == Set(3L, 13L, 23L, 33L, 43L))
       stored.close()
@@ -181,7 +181,7 @@ class RocksDBFormatSuite extends AnyFunSuite with BeforeAndAfterAll {
       val session = new SQLConf
       StoreReports.withoutSnapshots(session)
       val settings = RocksDBFormat.settings(session)
-      val version = StoredVersion(id, 1, None, Side.both.map(_ -> schema).toMap, settings)
+      val version = StoredVersion(id, 1, None, BySide(schema, schema), settings)
       def readInTask(most: Int) =
         context.parallelize(Seq(version), 1).flatMap(readSome(_, most)).collect().toSeq
       assert(readInTask(Int.MaxValue).sortBy(_._1) ==

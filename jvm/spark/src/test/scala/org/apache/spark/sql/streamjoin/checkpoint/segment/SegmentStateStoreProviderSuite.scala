@@ -22,7 +22,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.state.Probed
 import io.streamjoin.state.segment.SegmentJoinState
@@ -312,7 +312,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
           found
         }
       }
-      val version = StoredVersion(state.id, 5, None, Side.both.map(_ -> schema).toMap, state.conf())
+      val version = StoredVersion(state.id, 5, None, BySide(schema, schema), state.conf())
       val rows = new SegmentReader(files, version).readAll().rows
       assert(rows.map(_.row.getLong(0)).toSeq.sorted == (1L to 5L))
       // the files that the reader listed first are deleted
