@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
 import org.apache.spark.sql.streamjoin.physical.stateful.JoinDistribution
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
@@ -12,13 +13,14 @@ import io.streamjoin.placement.{HotKeys, Routing}
 /**
  * What is written for one operator.
  *
+ * @param keys for each side, a reading of the stored keys that agrees with all rows
  * @param contents what each new partition has beside its rows
  * @param hot the hot keys, with their new partitions
  */
 private[rescale] final case class OperatorPlan(
     join: StoredJoin,
-    operator: RescaledOperator,
     state: RescaledState,
+    keys: BySide[Seq[KeyReading]],
     contents: Seq[RescaledState.Contents],
     hot: Option[HotKeys],
     rows: Long
@@ -27,12 +29,12 @@ private[rescale] final case class OperatorPlan(
   /** @return the IDs of the new versions by partition, if the checkpoint records IDs */
   def write(files: RescaledFiles, batch: Long): Option[Seq[String]] = {
     files.describe(join, batch, hot)
-    state.write(operator, files.state, contents)
+    state.write(keys, files.state, contents)
   }
 
   def told: String = {
     val kind = if (join.isOrder) "ordered output" else "join"
-    s"$kind ${join.operator}: $rows rows, from ${operator.from} to ${operator.to} partitions"
+    s"$kind ${join.operator}: $rows rows, from ${join.partitions} to ${contents.length} partitions"
   }
 }
 
@@ -40,40 +42,32 @@ private[rescale] final case class OperatorPlan(
  * Plans one operator: reads all its rows, and refuses it if not all of it can be moved.
  *
  * @param joins all operators of the checkpoint
- * @param refusal creates a refusal of the checkpoint, by its sub-class
+ * @param location the checkpoint, for refusals
  */
 private[rescale] final class OperatorPlanner(
     session: SparkSession,
     joins: Seq[StoredJoin],
     join: StoredJoin,
     partitions: Int,
-    refusal: Refusals
+    location: String
 ) {
 
   def plan(): OperatorPlan = {
-    val asked = RescaledOperator(
-      join.operator,
-      join.description.format.format,
-      join.routing,
-      join.partitions,
-      partitions,
-      join.rows,
-      BySide.of(keys)
-    )
-    val state = new RescaledState(session, join)
+    val asked = BySide.of(keys)
+    val state = new RescaledState(session, join, partitions)
     val first = state.survey(asked)
-    val operator =
-      asked.copy(keys = BySide.of(agreed(asked, _, first)))
+    val agreed = BySide.of(side => agreedOf(side, asked(side), first))
     // a reading that fits the rows of one partition by chance has counted them elsewhere
-    val surveys = if (Side.both.forall(decided(asked, _))) first else state.survey(operator)
+    val surveys =
+      if (Side.both.forall(side => isDecided(asked(side)))) first else state.survey(agreed)
     val shares = surveys.flatMap(_.targets).groupMapReduce(_._1)(_._2)(_ + _)
     val numbers = new MergedNumbers(join.description, join.routing, surveys, shares)
     numbers.different.headOption.foreach(name => throw uneven(s"the number $name"))
     val evicted = BySide.of(evictedOf(_, surveys))
     OperatorPlan(
       join,
-      operator,
       state,
+      agreed,
       (0 until partitions).map { p =>
         RescaledState.Contents(numbers.of(p), evicted, shares.get(p).fold(0L)(_.count))
       },
@@ -83,18 +77,18 @@ private[rescale] final class OperatorPlanner(
   }
 
   /** Whether all readings that agree with the rows of a partition place each of them alike. */
-  private def decided(operator: RescaledOperator, side: Side): Boolean =
-    operator.keys(side).length < 2 || operator.keys(side).forall(_.hashed)
+  private def isDecided(keys: Seq[KeyReading]): Boolean =
+    keys.length < 2 || keys.forall(_.hashed)
 
   /** A reading of the keys that agrees with all rows. */
-  private def agreed(
-      operator: RescaledOperator,
+  private def agreedOf(
       side: Side,
+      keys: Seq[KeyReading],
       surveys: Seq[Survey]
   ): Seq[KeyReading] = {
     val found = surveys.map(_.readings(side)).reduce(_ & _)
-    if (operator.keys(side).nonEmpty && found.isEmpty) throw unknownKey(side)
-    found.toSeq.sorted.headOption.map(operator.keys(side)).toSeq
+    if (keys.nonEmpty && found.isEmpty) throw unknownKey(side)
+    found.toSeq.sorted.headOption.map(keys).toSeq
   }
 
   private def evictedOf(side: Side, surveys: Seq[Survey]): Seq[Long] = {
@@ -159,6 +153,11 @@ private[rescale] final class OperatorPlanner(
     hashed = false,
     placed = true
   )
+
+  private def refusal(
+      subClass: String,
+      parameters: (String, String)*
+  ): StreamJoinAnalysisException = StateErrors.rescale(subClass, location, parameters: _*)
 
   private def unknownKey(side: Side) = refusal(
     "UNKNOWN_KEY",

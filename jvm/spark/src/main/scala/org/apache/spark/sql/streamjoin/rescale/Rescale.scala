@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoins
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
   DIR_NAME_COMMITS,
   DIR_NAME_OFFSETS
@@ -30,7 +31,6 @@ private[rescale] final class Rescale(
     target: String,
     partitions: Int
 ) {
-  private val refusal = new Refusals(location)
   private val hadoopConf = session.sessionState.newHadoopConf()
   private val stored = new StoredJoins(session, location, None)
   private val files =
@@ -45,7 +45,7 @@ private[rescale] final class Rescale(
     val joins = stored.of(None)
     val plans = joins.map { join =>
       describe(s"read operator ${join.operator}")
-      new OperatorPlanner(session, joins, join, partitions, refusal).plan()
+      new OperatorPlanner(session, joins, join, partitions, location).plan()
     }
     val ids = plans.flatMap { plan =>
       describe(s"rescale operator ${plan.join.operator}")
@@ -63,6 +63,11 @@ private[rescale] final class Rescale(
     Seq(planned max batch, (planned max batch) - 1).filter(_ >= 0)
 
   // ---- refusals ----
+
+  private def refusal(
+      subClass: String,
+      parameters: (String, String)*
+  ): StreamJoinAnalysisException = StateErrors.rescale(subClass, location, parameters: _*)
 
   private def refuse(planned: Long): Unit = {
     // those of all sessions of the application

@@ -13,35 +13,37 @@ import org.apache.spark.sql.execution.UnsafeRowSerializer
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
-import org.apache.spark.sql.streamjoin.checkpoint.{NewVersion, StateShape, StoredVersion}
+import org.apache.spark.sql.streamjoin.checkpoint.{NewVersion, StateShape}
 import org.apache.spark.sql.streamjoin.spark.StateStoreId
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-import io.streamjoin.model.BySide
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * Writes the rows of an operator to new partitions, in a Spark job: one task reads each old
  * partition, a shuffle distributes the rows, and one task writes each new partition.
+ *
+ * @param to the new number of partitions
  */
-private[rescale] final class RescaledState(session: SparkSession, join: StoredJoin) {
+private[rescale] final class RescaledState(session: SparkSession, join: StoredJoin, to: Int) {
   import RescaledState._
 
   private val context = session.sparkContext
   private val hadoopConf =
     context.broadcast(new SerializableConfiguration(session.sessionState.newHadoopConf()))
 
-  private def partitions: RDD[(Int, StoredVersion)] = {
-    val all = (0 until join.partitions).map(p => p -> join.version(p))
-    context.parallelize(all, join.partitions)
-  }
+  private def partitions: RDD[Int] =
+    context.parallelize(0 until join.partitions, join.partitions)
 
-  /** Reads all old partitions, and writes nothing. */
-  def survey(operator: RescaledOperator): Seq[Survey] = {
-    val conf = hadoopConf
-    partitions.map { case (partition, version) =>
-      Survey.of(operator, partition, version, conf.value.value)
-    }.collect().toSeq
+  /**
+   * Reads all old partitions, and writes nothing.
+   *
+   * @param keys for each side, the readings of the stored keys that are possible
+   */
+  def survey(keys: BySide[Seq[KeyReading]]): Seq[Survey] = {
+    val (stored, many, conf) = (join, to, hadoopConf)
+    partitions.map(Survey.of(stored, keys, many, _, conf.value.value)).collect().toSeq
   }
 
   /**
@@ -52,20 +54,20 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
    * @return the IDs of the versions by partition, if the checkpoint records IDs
    */
   def write(
-      operator: RescaledOperator,
+      keys: BySide[Seq[KeyReading]],
       state: Path,
       contents: Seq[Contents]
   ): Option[Seq[String]] = {
-    val (conf, number) = (hadoopConf, join.version(0).number)
-    val ids = join.version(0).checkpointId.map(_ => contents.map(_ => UUID.randomUUID().toString))
+    val (stored, before, conf) = (join, join.version(0), hadoopConf)
+    val ids = before.checkpointId.map(_ => contents.map(_ => UUID.randomUUID().toString))
     val root = state.toString
     val all = context.broadcast(contents.zipWithIndex.map { case (c, p) =>
       c.copy(id = ids.map(_(p)))
     })
     val settings = session.sessionState.conf.getAllConfs
     val moved = new ShuffledRDD[Int, InternalRow, InternalRow](
-      rows(operator),
-      new HashPartitioner(operator.to)
+      rows(keys),
+      new HashPartitioner(to)
     ).setSerializer(new UnsafeRowSerializer(MovedRow.Fields))
     moved.foreachPartition { packed =>
       val partition = TaskContext.getPartitionId()
@@ -73,31 +75,30 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
       val sql = new SQLConf
       settings.foreach { case (key, value) => sql.setConfString(key, value) }
       val version = NewVersion(
-        StateStoreId(root, operator.number, partition),
-        number,
+        StateStoreId(root, stored.operator, partition),
+        before.number,
         own.id,
-        shape(operator.rows, own.evicted),
+        shape(stored.rows, own.evicted),
         own.numbers,
         own.evicted.map(_.toArray),
         own.count,
         sql
       )
-      val rows = packed.map(row => MovedRow.read(row._2, operator.rows(_).length))
-      StateFormats.of(operator.format).write(version, conf.value.value)(rows)
+      val rows = packed.map(row => MovedRow.read(row._2, stored.rows(_).length))
+      StateFormats.of(stored.description.format.format).write(version, conf.value.value)(rows)
     }
     ids
   }
 
   /** All rows, each with its new partition. A row is valid until the next one is read. */
-  private def rows(operator: RescaledOperator): RDD[(Int, InternalRow)] = {
-    val conf = hadoopConf
-    partitions.mapPartitions(_.flatMap { case (partition, version) =>
-      val stored =
-        StateFormats.of(operator.format).read(version, conf.value.value, inUse = false)
-      TaskContext.get().addTaskCompletionListener[Unit](_ => stored.close())
-      val places = new RowPlaces(operator, partition)
+  private def rows(keys: BySide[Seq[KeyReading]]): RDD[(Int, InternalRow)] = {
+    val (stored, many, conf) = (join, to, hadoopConf)
+    partitions.mapPartitions(_.flatMap { partition =>
+      val version = stored.read(partition, conf.value.value, inUse = false)
+      TaskContext.get().addTaskCompletionListener[Unit](_ => version.close())
+      val places = new RowPlaces(stored, keys, many, partition)
       val moved = new MovedRow
-      stored.rows.flatMap { row =>
+      version.rows.flatMap { row =>
         val targets = mutable.Buffer.empty[(Int, Long)]
         places.foreach(row)((target, key) => targets += target -> key)
         targets.iterator.map { case (target, key) => target -> moved(key, row) }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.rescale
 import scala.collection.mutable
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement._
@@ -14,21 +15,29 @@ import io.streamjoin.placement._
  * and in the partition of its key.
  *
  * A hot key has a partition of its own. Its rows tell the new one.
+ *
+ * @param keys for each side, the readings of the stored keys that are possible
+ * @param to the new number of partitions
  */
-private[rescale] final class RowPlaces(operator: RescaledOperator, partition: Int) {
-  import operator.{from, routing, to}
+private[rescale] final class RowPlaces(
+    join: StoredJoin,
+    keys: BySide[Seq[KeyReading]],
+    to: Int,
+    partition: Int
+) {
+  import join.{partitions => from, routing}
 
   private val placement = Placement(routing, partition, from)
-  private val keyed = BySide.of(operator.keys(_).nonEmpty)
+  private val keyed = keys.map(_.nonEmpty)
   private val possible = mutable.Map.from(Side.both.map { side =>
-    side -> operator.keys(side).map(new KeyValues(_, from, to)).zipWithIndex
+    side -> keys(side).map(new KeyValues(_, from, to)).zipWithIndex
   })
   private val moved = mutable.LinkedHashMap.empty[HotKey, HotKey]
   private var targets = targetsWith(Nil)
 
   private val hot: Map[Long, HotKey] = routing match {
-    case Routing.ByKeyAndTime(_, keys) => keys.keys.map(key => key.hash -> key).toMap
-    case _                             => Map.empty
+    case Routing.ByKeyAndTime(_, hot) => hot.keys.map(key => key.hash -> key).toMap
+    case _                            => Map.empty
   }
 
   /** The indexes of the readings of a side's keys that all rows agree with. */

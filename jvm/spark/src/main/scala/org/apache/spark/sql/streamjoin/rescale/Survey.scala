@@ -1,8 +1,7 @@
 package org.apache.spark.sql.streamjoin.rescale
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.streamjoin.checkpoint.StoredVersion
-import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.HotKey
@@ -45,15 +44,16 @@ private[rescale] object Share {
 private[rescale] object Survey {
 
   def of(
-      operator: RescaledOperator,
+      join: StoredJoin,
+      keys: BySide[Seq[KeyReading]],
+      to: Int,
       partition: Int,
-      version: StoredVersion,
       hadoopConf: Configuration
   ): Survey = {
-    val places = new RowPlaces(operator, partition)
-    val counts = new Array[Long](operator.to)
-    val latest = Side.both.map(_ => Array.fill(operator.to)(Watermarks.Unknown)).toArray
-    val stored = StateFormats.of(operator.format).read(version, hadoopConf, inUse = false)
+    val places = new RowPlaces(join, keys, to, partition)
+    val counts = new Array[Long](to)
+    val latest = Side.both.map(_ => Array.fill(to)(Watermarks.Unknown)).toArray
+    val stored = join.read(partition, hadoopConf, inUse = false)
     try stored.rows.foreach { row =>
         places.foreach(row) { (target, _) =>
           counts(target) += 1

@@ -10,21 +10,16 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection
 }
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
-import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
-import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredVersion}
+import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
 
 import io.streamjoin.model.Side
-import io.streamjoin.placement.{MaybePartition, Placement, Routing}
+import io.streamjoin.placement.{MaybePartition, Placement}
 
 /** Input partition of the data source: one partition of one join's state. */
 private[pending] final case class PendingPart(
     batch: Long,
-    operator: Long,
+    join: StoredJoin,
     partition: Int,
-    partitions: Int,
-    format: String,
-    routing: Routing,
-    version: StoredVersion,
     sides: Map[Side, PendingSide]
 ) extends InputPartition {
 
@@ -36,7 +31,7 @@ private[pending] final case class PendingPart(
     copy(sides = sides.filter { case (side, shown) =>
       PendingPart.placed(
         filter,
-        Seq(batch, operator, place(side).map(Int.box).orNull, shown.called)
+        Seq(batch, join.operator, place(side).map(Int.box).orNull, shown.called)
       ).eval() == true
     })
 
@@ -44,7 +39,7 @@ private[pending] final case class PendingPart(
    * @param columns indexes of the result columns
    */
   def read(hadoopConf: Configuration, columns: Seq[Int]): PartitionReader[InternalRow] = {
-    val stored = StateFormats.of(format).read(version, hadoopConf, inUse = true)
+    val stored = join.read(partition, hadoopConf, inUse = true)
     val projections = sides.map { case (side, p) =>
       side -> UnsafeProjection.create(columns.map(p.expressions))
     }
@@ -61,7 +56,7 @@ private[pending] final case class PendingPart(
       override def get(): InternalRow = {
         val side = current.side
         val values =
-          sides(side).values(batch, operator, place(side), current, stored.watermark(side))
+          sides(side).values(batch, join.operator, place(side), current, stored.watermark(side))
         projections(side)(values)
       }
 
@@ -75,12 +70,13 @@ private[pending] final case class PendingPart(
    * the hot key.
    */
   private def isShown(row: StoredRow): Boolean =
-    routing.countsIn(partition, row.side) &&
+    join.routing.countsIn(partition, row.side) &&
       placement.owns(row.side, row.key, row.time, MaybePartition.None)
 
-  @transient private lazy val placement = Placement(routing, partition, partitions)
+  @transient private lazy val placement = Placement(join.routing, partition, join.partitions)
 
-  private def place(side: Side): Option[Int] = Option.when(!routing.copies(side))(partition)
+  private def place(side: Side): Option[Int] =
+    Option.when(!join.routing.copies(side))(partition)
 }
 
 private[pending] object PendingPart {

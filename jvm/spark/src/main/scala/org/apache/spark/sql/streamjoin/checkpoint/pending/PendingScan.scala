@@ -55,7 +55,7 @@ private[pending] final class PendingScan(
   override def toBatch: Batch = this
 
   override def description(): String = {
-    val joins = parts.groupBy(_.operator).toSeq.sortBy(_._1).map { case (operator, of) =>
+    val joins = parts.groupBy(_.join.operator).toSeq.sortBy(_._1).map { case (operator, of) =>
       val sides = of.flatMap(_.sides.values.map(_.called)).distinct.sorted.mkString(" and ")
       s"join $operator, $sides, partitions ${of.map(_.partition).mkString(" ")}"
     }

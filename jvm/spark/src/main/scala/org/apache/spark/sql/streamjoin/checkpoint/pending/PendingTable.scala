@@ -51,12 +51,8 @@ private[pending] object PendingTable {
       partition <- 0 until join.partitions
     } yield PendingPart(
       stored.batch,
-      join.operator,
+      join,
       partition,
-      join.partitions,
-      join.description.format.format,
-      join.routing,
-      join.version(partition),
       shape.sidesOf(join).map(s => s -> shape.side(join, s)).toMap
     )
     new PendingTable(spark, location, parts, shape.schema)

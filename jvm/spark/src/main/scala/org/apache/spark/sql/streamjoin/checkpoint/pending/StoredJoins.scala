@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.pending
 
 import scala.util.control.NonFatal
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.internal.SQLConf
@@ -11,6 +12,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   JoinDescription,
   StateFormat,
   StateSchemaFiles,
+  StoredRows,
   StoredVersion
 }
 import org.apache.spark.sql.streamjoin.errors.{
@@ -33,7 +35,7 @@ import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Routing
 
 /**
- * A join or an ordered output, as committed by a batch.
+ * A join or an ordered output, as committed by a batch. Tasks receive it to read its partitions.
  *
  * @param description description of a join, or that of an ordered output as converted by
  *   [[StoredOrder]]
@@ -52,6 +54,10 @@ private[streamjoin] final case class StoredJoin(
     metadata: OperatorStateMetadataV2,
     version: Int => StoredVersion
 ) {
+
+  /** Reads a partition, see [[StateFormat.read]]. */
+  def read(partition: Int, hadoopConf: Configuration, inUse: Boolean): StoredRows =
+    StateFormats.of(description.format.format).read(version(partition), hadoopConf, inUse)
 
   def sides: Seq[Side] = if (isOrder) Seq(StoredOrder.Held) else Side.both
 
@@ -216,6 +222,8 @@ private[streamjoin] final class StoredJoins(
       s"commits/$batch"
     )(commits.get(batch)).flatMap(_.stateUniqueIds).flatMap(_.get(operator))
     val conf = format.settings(settings(ids.nonEmpty))
+    // tasks receive no more than these
+    val (folder, number) = (state.toString, batch + 1)
     val description = if (isOrder) StoredOrder.read(json) else JoinDescription.read(json)
     StoredJoin(
       operator,
@@ -227,8 +235,8 @@ private[streamjoin] final class StoredJoins(
       metadata,
       partition =>
         StoredVersion(
-          StateStoreId(state.toString, operator, partition),
-          batch + 1,
+          StateStoreId(folder, operator, partition),
+          number,
           ids.map(_(partition).head),
           rows,
           conf
