@@ -51,6 +51,9 @@ private[streamjoin] trait StateFormat extends Serializable {
    */
   def read(version: StoredVersion, hadoopConf: Configuration, inUse: Boolean): StoredRows
 
+  /** Settings with which [[write]] writes a version. */
+  def settingsOfNew(session: SQLConf): StateStoreConf = settings(session)
+
   /** Writes rows as the first version of a partition, without an earlier one. */
   def write(version: NewVersion, hadoopConf: Configuration)(rows: Iterator[StoredRow]): Unit
 

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.spark.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.types.StructType
 
@@ -65,7 +64,7 @@ private[streamjoin] final case class StoredRows(
  * @param numbers the named numbers beside the rows
  * @param evicted the watermarks of the last eviction, by side and limit
  * @param count the number of rows
- * @param session the settings from which those of the store are derived
+ * @param conf settings for writing it, see [[StateFormat.settingsOfNew]]
  */
 private[streamjoin] final case class NewVersion(
     store: StateStoreId,
@@ -75,5 +74,5 @@ private[streamjoin] final case class NewVersion(
     numbers: Map[String, Long],
     evicted: BySide[Array[Long]],
     count: Long,
-    session: SQLConf
+    conf: StateStoreConf
 )

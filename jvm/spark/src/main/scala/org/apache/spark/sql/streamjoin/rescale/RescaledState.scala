@@ -10,7 +10,6 @@ import org.apache.spark.rdd.{RDD, ShuffledRDD}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.UnsafeRowSerializer
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.checkpoint.{NewVersion, StateShape}
@@ -64,7 +63,8 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
     val all = context.broadcast(contents.zipWithIndex.map { case (c, p) =>
       c.copy(id = ids.map(_(p)))
     })
-    val settings = session.sessionState.conf.getAllConfs
+    val format = StateFormats.of(join.description.format.format)
+    val settings = format.settingsOfNew(session.sessionState.conf)
     val moved = new ShuffledRDD[Int, InternalRow, InternalRow](
       rows(keys),
       new HashPartitioner(to)
@@ -72,8 +72,6 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
     moved.foreachPartition { packed =>
       val partition = TaskContext.getPartitionId()
       val own = all.value(partition)
-      val sql = new SQLConf
-      settings.foreach { case (key, value) => sql.setConfString(key, value) }
       val version = NewVersion(
         StateStoreId(root, stored.operator, partition),
         before.number,
@@ -82,10 +80,10 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
         own.numbers,
         own.evicted.map(_.toArray),
         own.count,
-        sql
+        settings
       )
       val rows = packed.map(row => MovedRow.read(row._2, stored.rows(_).length))
-      StateFormats.of(stored.description.format.format).write(version, conf.value.value)(rows)
+      format.write(version, conf.value.value)(rows)
     }
     ids
   }

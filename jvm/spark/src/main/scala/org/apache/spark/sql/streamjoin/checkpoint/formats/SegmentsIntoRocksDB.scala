@@ -32,7 +32,7 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
     with Logging {
 
   private val from: StateStoreConf = SegmentFormat.settings(session)
-  private val into: StateStoreConf = RocksDBFormat.settingsOfImport(session)
+  private val into: StateStoreConf = RocksDBFormat.settingsOfNew(session)
 
   /**
    * Opens a version. If only segments have this version, converts it first.

@@ -47,7 +47,7 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
    * Settings with which each commit writes a snapshot without an ID. The store reports nothing to the
    * coordinator of a query, which an application without queries does not have.
    */
-  def settingsOfImport(session: SQLConf): StateStoreConf = {
+  override def settingsOfNew(session: SQLConf): StateStoreConf = {
     val own = session.clone()
     own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, 1)
     own.setConfString(Changelog, "false")
@@ -64,11 +64,9 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
 
   override def write(version: NewVersion, hadoopConf: Configuration)(
       rows: Iterator[StoredRow]
-  ): Unit = {
-    val settings = settingsOfImport(version.session)
-    new RocksDBImport(version.store, settings, version.shape, hadoopConf)
+  ): Unit =
+    new RocksDBImport(version.store, version.conf, version.shape, hadoopConf)
       .write(version.numbers, rows, version.evicted, version.number, version.id)
-  }
 
   override def open(store: StateStore, shape: StateShape): StoredState = {
     val rows = new RocksDBJoinState(store, shape)

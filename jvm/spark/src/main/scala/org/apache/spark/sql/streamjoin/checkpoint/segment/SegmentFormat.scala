@@ -77,7 +77,7 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   override def write(version: NewVersion, hadoopConf: Configuration)(
       rows: Iterator[StoredRow]
   ): Unit = {
-    val into = files(version.store, settings(version.session), hadoopConf)
+    val into = files(version.store, version.conf, hadoopConf)
     try new SegmentWriter(into).write(version, rows)
     finally into.close()
   }
