@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
+import java.util.UUID
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
@@ -21,8 +23,10 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStoreId
 }
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.model.Side
+import io.streamjoin.state.segment.{ChangeRow, History}
 
 /**
  * State format with rows in memory, in segments by expiry, spilled to the local disk if memory is
@@ -74,12 +78,37 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   def holds(version: StoredVersion, hadoopConf: Configuration): Boolean =
     reader(version, hadoopConf).exists()
 
+  /** Buffers one row. */
   override def write(version: NewVersion, hadoopConf: Configuration)(
       rows: Iterator[StoredRow]
   ): Unit = {
     val into = files(version.store, version.conf, hadoopConf)
-    try new SegmentWriter(into).write(version, rows)
-    finally into.close()
+    try {
+      into.create()
+      val file = StateFile(version.number, version.id.getOrElse(UUID.randomUUID().toString), 0)
+      into.write(file, before = None) { out =>
+        StoredMap.write(version.numbers, out)
+        History.write(out, version.count, version.evicted) { write =>
+          val change = new ChangeRow
+          rows.foreach { row =>
+            fill(change, row)
+            write(change)
+          }
+        }
+      }
+    } finally into.close()
+  }
+
+  private def fill(change: ChangeRow, row: StoredRow): Unit = {
+    change.side = row.side
+    change.matched = row.matched
+    change.key = row.key
+    change.time = row.time
+    change.limits = row.limits
+    change.size = row.row.getSizeInBytes
+    change.offset = 0
+    if (change.bytes.length < change.size) change.bytes = new Array[Byte](change.size * 2)
+    row.row.writeToMemory(change.bytes, Platform.BYTE_ARRAY_OFFSET)
   }
 
   override def open(store: StateStore, shape: StateShape): StoredState = store match {

@@ -55,9 +55,8 @@ private[segment] class StateFiles(
    * Writes a file.
    *
    * @param before the file from which it continues; none for a whole
-   * @return number of bytes written
    */
-  def write(file: StateFile, before: Option[StateFile])(content: DataOutputStream => Unit): Long = {
+  def write(file: StateFile, before: Option[StateFile])(content: DataOutputStream => Unit): Unit = {
     val raw = manager.createAtomic(new Path(folder, file.name), overwriteIfPossible = true)
     try {
       val head = new DataOutputStream(raw)
@@ -79,9 +78,7 @@ private[segment] class StateFiles(
       out.flush()
       out.writeLong(checked.getChecksum.getValue)
       out.close()
-      val bytes = raw.getPos
       raw.close()
-      bytes
     } catch {
       case e: Throwable =>
         raw.cancel()
