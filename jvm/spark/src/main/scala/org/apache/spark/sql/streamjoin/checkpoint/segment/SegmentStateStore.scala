@@ -104,7 +104,7 @@ private[segment] final class SegmentStateStore(
   // ---- unsupported; earlier versions of Spark lack the methods without `override` ----
 
   private def unsupported(operation: String): Nothing =
-    throw StateStoreErrors.unsupportedOperationException(operation, "SegmentStateStoreProvider")
+    throw StateStoreErrors.unsupportedOperationException(operation, "SegmentStateStore")
 
   override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] =
     unsupported("valuesIterator")
