@@ -28,7 +28,6 @@ private[streamjoin] trait RelocatedClasses {
   lazy val StreamingSymmetricHashJoinHelper = streaming.StreamingSymmetricHashJoinHelper
 
   type IncrementalExecution = streaming.IncrementalExecution
-  lazy val StreamExecution = streaming.StreamExecution
   lazy val StreamingCheckpointConstants = streaming.StreamingCheckpointConstants
   type StreamingQueryWrapper = streaming.StreamingQueryWrapper
   type StreamingRelation = streaming.StreamingRelation

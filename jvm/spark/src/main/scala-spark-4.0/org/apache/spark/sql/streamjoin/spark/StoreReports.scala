@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.spark
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.SparkEnv
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -22,7 +21,11 @@ private[streamjoin] object StoreReports {
 
   def withoutSnapshots(conf: SQLConf): Unit = ()
 
-  def wantsSnapshots(conf: StateStoreConf): Boolean = false
-
-  def snapshot(env: SparkEnv, store: StateStoreId, run: String, version: Long): Unit = ()
+  def snapshot(
+      conf: StateStoreConf,
+      store: StateStoreId,
+      version: Long,
+      hadoop: Configuration
+  ): Unit =
+    ()
 }

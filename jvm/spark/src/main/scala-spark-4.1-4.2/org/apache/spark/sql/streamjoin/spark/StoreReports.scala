@@ -24,15 +24,19 @@ private[streamjoin] object StoreReports {
   def withoutSnapshots(conf: SQLConf): Unit =
     conf.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
 
-  def wantsSnapshots(conf: StateStoreConf): Boolean = conf.reportSnapshotUploadLag
-
-  /** Reports a snapshot: a merged version, which a restart reads as fast. */
-  def snapshot(env: SparkEnv, store: StateStoreId, run: String, version: Long): Unit = {
-    StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(
+  /** Reports a merged version as a snapshot, if Spark looks for stores that lag behind. */
+  def snapshot(
+      conf: StateStoreConf,
+      store: StateStoreId,
+      version: Long,
+      hadoop: Configuration
+  ): Unit =
+    for {
+      env <- Option(SparkEnv.get) if conf.reportSnapshotUploadLag
+      run <- Option(hadoop.get(StreamExecution.RUN_ID_KEY))
+    } StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(
       StateStoreProviderId(store, UUID.fromString(run)),
       version,
       System.currentTimeMillis()
     )
-    ()
-  }
 }

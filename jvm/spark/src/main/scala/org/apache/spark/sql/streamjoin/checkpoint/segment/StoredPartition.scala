@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import java.util.UUID
+import java.util.concurrent.ConcurrentHashMap
 
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
@@ -38,8 +39,7 @@ private[segment] final class StoredPartition(
     conf: StateStoreConf,
     hadoop: Configuration,
     spilling: Spilling
-) extends ResidentState.Holder
-    with Logging {
+) extends Logging {
 
   private val files =
     new StateFiles(storeId.storeCheckpointLocation(), hadoop, conf.compressionCodec)
@@ -65,7 +65,8 @@ private[segment] final class StoredPartition(
     files.close()
   }
 
-  override def letGo(): Unit = synchronized {
+  /** Drops the rows in memory. They can be read again from the files. */
+  def letGo(): Unit = synchronized {
     resident.foreach(_.rows.close())
     resident = None
   }
@@ -207,14 +208,26 @@ private[segment] final class StoredPartition(
     for (version <- synchronized(newest) if isStored(version))
       try if (!isOvertaken(version)) {
           mergeAll(version)
-          if (StoreReports.wantsSnapshots(conf))
-            MergedVersions.report(storeId, hadoop, version.number)
+          report(version.number)
           versions.keep(version.number - conf.minVersionsToRetain, version.newestFile)
         }
       catch {
         case NonFatal(e) if !isStored(version) =>
           logDebug(s"The checkpoint of $storeId was deleted during maintenance", e)
       }
+
+  /**
+   * Reports a version to Spark as a snapshot. Spark warns of stores that have not reported one for
+   * long ("Snapshot Lag Detected"), since a restart would replay all changes. With [[MergeRule]], a
+   * restart reads a few files of each length, however old the last whole is.
+   *
+   * A failed report does not fail the maintenance.
+   */
+  private def report(version: Long): Unit =
+    try StoreReports.snapshot(conf, storeId, version, hadoop)
+    catch {
+      case NonFatal(e) => logDebug(s"Cannot report version $version of $storeId to Spark", e)
+    }
 
   /**
    * Looks for the newest file, not the folder: an interrupted write may have created the folder
@@ -261,5 +274,29 @@ private[segment] final class StoredPartition(
     }
     logInfo(s"Merged ${some.length} files of $storeId to ${one.name}")
     version.mergedTo(one)
+  }
+}
+
+/**
+ * Registry of the partitions whose rows are in the memory of this process.
+ *
+ * A partition object belongs to one run of a query. On a restart, Spark closes those of the previous
+ * run only after their maintenance. The next run reads its state meanwhile. Without this registry,
+ * the rows would be in memory twice.
+ */
+private object ResidentState {
+
+  private val holders = new ConcurrentHashMap[StateStoreId, StoredPartition]
+
+  /** Makes an object the only owner of the rows: the previous one drops its rows. */
+  def take(id: StateStoreId, holder: StoredPartition): Unit = {
+    val before = holders.put(id, holder)
+    if (before != null && (before ne holder)) before.letGo()
+  }
+
+  def areOf(id: StateStoreId, holder: StoredPartition): Boolean = holders.get(id) eq holder
+
+  def forget(id: StateStoreId, holder: StoredPartition): Unit = {
+    holders.remove(id, holder): Unit
   }
 }
