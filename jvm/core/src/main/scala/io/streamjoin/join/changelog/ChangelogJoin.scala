@@ -5,7 +5,7 @@ import scala.collection.mutable
 import io.streamjoin.join.Count.Inserted
 import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Side.{Left, Right}
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.state.JoinState
 
 /**
@@ -82,7 +82,12 @@ final class ChangelogJoin[R, O](
 
   private val outputDelta = new OutputDelta[O](output, counters)
   private val stored = new StoredRows[R](rows, state)
-  private val changes = new NetChanges[R](rows, stored, counters, keeps, forgets, retracts)
+  private val changes = BySide.of[NetChanges[R]] { side =>
+    // marked when a partner has left the state
+    val forgets = joinType.notesMatches(side) && rows(side.other).limitCount > 0
+    if (rows(side).keyed) new KeyedChanges[R](side, joinType, rows(side), stored, counters)
+    else new CountedChanges[R](side, joinType, rows(side), stored, counters, forgets)
+  }
 
   // of the current join key
   private val ofLeft = new KeyDelta[R](Left)
@@ -90,24 +95,6 @@ final class ChangelogJoin[R, O](
   private val transitions = mutable.ArrayBuffer.empty[MatchTransition[R]]
   private val unmarked = mutable.ArrayBuffer.empty[MatchTransition[R]]
   private val staying = new AnyStayingRow
-
-  /**
-   * A row that can match nothing is not needed if it is neither emitted alone nor required for
-   * its key.
-   */
-  private def keeps(side: Side, row: R): Boolean =
-    joinType.preserves(side) || rows(side).joinable(row) || rows(side).remembered(row)
-
-  /** Whether rows of this side are marked when a partner has left the state. */
-  private def forgets(side: Side): Boolean =
-    joinType.notesMatches(side) && rows(side.other).limitCount > 0
-
-  /**
-   * Whether a delete of a row that is not stored is the delete of an expired row that may have
-   * results.
-   */
-  private def retracts(side: Side, row: R): Boolean =
-    rows(side).mayHaveExpired(row) && (joinType.preserves(side) || rows(side).joinable(row))
 
   /**
    * Processes the changes of one join key.
@@ -121,8 +108,8 @@ final class ChangelogJoin[R, O](
   def process(key: Long, left: ChangeBuffer[R], right: ChangeBuffer[R]): Iterator[Changed[O]] = {
     ofLeft.clear()
     ofRight.clear()
-    changes.of(key, left, ofLeft)
-    changes.of(key, right, ofRight)
+    changes.left.of(key, left, ofLeft)
+    changes.right.of(key, right, ofRight)
     if (!ofLeft.isEmpty || !ofRight.isEmpty) {
       ofLeft.begin(joinType.leftOnly && !partners.has(Left, key))
       ofRight.begin(joinType.leftOnly && !partners.has(Right, key))

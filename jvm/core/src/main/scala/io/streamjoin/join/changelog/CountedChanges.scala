@@ -4,10 +4,10 @@ import scala.collection.mutable
 
 import io.streamjoin.join.Count.{RetractedExpired, Unknown}
 import io.streamjoin.join.Counters
-import io.streamjoin.model.Side
+import io.streamjoin.model.{JoinType, Side}
 
 /**
- * Consolidates the changes of equal rows without a unique key.
+ * Consolidates the changes of rows without a unique key: equal rows are counted.
  *
  * {{{
  *   inserts minus deletes
@@ -22,37 +22,35 @@ import io.streamjoin.model.Side
  *
  * Rule R30 of `docs/internals/rules.md`.
  *
- * @param forgets whether rows of a side are marked when a partner has expired
- * @param retracts whether a delete of a row that is not stored is the delete of an expired row
+ * @param forgets whether rows of the side are marked when a partner has expired
  */
 private[changelog] final class CountedChanges[R](
-    rows: ChangelogRows[R],
+    side: Side,
+    joinType: JoinType,
+    rows: InputRows[R],
     stored: StoredRows[R],
     counters: Counters,
-    keeps: (Side, R) => Boolean,
-    forgets: Side => Boolean,
-    retracts: (Side, R) => Boolean
-) extends RowChanges[R] {
+    forgets: Boolean
+) extends NetChanges[R](side, joinType, rows, counters) {
   import CountedChanges._
 
   private val deleted = new ChangeBuffer[R]
 
-  override def net(
+  override protected def net(
       key: Long,
       changes: ChangeBuffer[R],
       from: Int,
       until: Int,
       into: KeyDelta[R]
   ): Int = {
-    val side = into.side
     val row = changes(from)
-    if (!keeps(side, row)) 0
+    if (!keeps(row)) 0
     else {
       val inserts = countInserts(changes, from, until)
       val deletes = until - from - inserts
-      val both = if (rows(side).agesByWrite) 0 else math.min(inserts, deletes)
+      val both = if (rows.agesByWrite) 0 else math.min(inserts, deletes)
       deleted.clear()
-      if (deletes > both) takeEqual(side, key, row, deletes - both)
+      if (deletes > both) takeEqual(key, row, deletes - both)
       // some of the inserted rows are deleted again
       val passing = both + math.min(inserts - both, deletes - both - deleted.length)
       val again = math.min(deleted.length, inserts - passing)
@@ -75,8 +73,8 @@ private[changelog] final class CountedChanges[R](
 
   /** Counts deletes of equal rows that are not stored, and retracts the rows if they have expired. */
   private def notStored(row: R, removals: Int, into: KeyDelta[R]): Unit = {
-    val isExpired = retracts(into.side, row)
-    counters.count(into.side, if (isExpired) RetractedExpired else Unknown, removals.toLong)
+    val isExpired = retracts(row)
+    counters.count(side, if (isExpired) RetractedExpired else Unknown, removals.toLong)
     if (isExpired) for (_ <- 0 until removals) into.expired.add(row, marked = false)
   }
 
@@ -91,38 +89,38 @@ private[changelog] final class CountedChanges[R](
   }
 
   /** Removes up to this many rows that are equal to this one: those first that expire first. */
-  private def takeEqual(side: Side, key: Long, row: R, atMost: Int): Unit = {
-    def isEqual(other: R) = rows(side).compare(other, row) == 0
-    if (!rows(side).agesByWrite && !forgets(side))
+  private def takeEqual(key: Long, row: R, atMost: Int): Unit = {
+    def isEqual(other: R) = rows.compare(other, row) == 0
+    if (!rows.agesByWrite && !forgets)
       stored.take(side, key, row, atMost, deleted)((other, _) => isEqual(other))
     else {
       val all = mutable.ArrayBuffer.empty[DeletionOrder]
       stored.take(side, key, row, 1, deleted) { (other, matched) =>
-        if (isEqual(other)) all += deletionOrder(side, other, matched)
+        if (isEqual(other)) all += deletionOrder(other, matched)
         false
       }
       val first = all.sorted.take(atMost)
       val open = mutable.HashMap.from(first.groupMapReduce(identity)(_ => 1)(_ + _))
       stored.take(side, key, row, first.length, deleted) { (other, matched) =>
         isEqual(other) && {
-          val place = deletionOrder(side, other, matched)
+          val place = deletionOrder(other, matched)
           open.updateWith(place)(_.map(_ - 1).filter(_ >= 0)).nonEmpty
         }
       }
-      inOrder(side)
+      sortDeleted()
     }
   }
 
-  private def inOrder(side: Side): Unit = {
+  private def sortDeleted(): Unit = {
     val sorted = Vector.tabulate(deleted.length)(i => deleted(i) -> deleted.isMarked(i))
-      .sortBy { case (row, matched) => deletionOrder(side, row, matched) }
+      .sortBy { case (row, matched) => deletionOrder(row, matched) }
     deleted.clear()
     for ((row, matched) <- sorted) deleted.add(row, matched)
   }
 
-  private def deletionOrder(side: Side, row: R, matched: Boolean): DeletionOrder = {
-    val limits = new Array[Long](rows(side).limitCount)
-    rows(side).limits(row, limits)
+  private def deletionOrder(row: R, matched: Boolean): DeletionOrder = {
+    val limits = new Array[Long](rows.limitCount)
+    rows.limits(row, limits)
     DeletionOrder(limits.toSeq, matched)
   }
 }

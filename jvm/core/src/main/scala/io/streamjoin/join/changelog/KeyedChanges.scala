@@ -2,7 +2,7 @@ package io.streamjoin.join.changelog
 
 import io.streamjoin.join.Count.{RetractedExpired, Stale, Unknown}
 import io.streamjoin.join.Counters
-import io.streamjoin.model.Side
+import io.streamjoin.model.{JoinType, Side}
 
 /**
  * Consolidates the changes of one row with a unique key.
@@ -19,41 +19,37 @@ import io.streamjoin.model.Side
  * have left it, and the row may have expired before them.
  *
  * Rule R29 of `docs/internals/rules.md`.
- *
- * @param retracts whether a delete of a row that is not stored is the delete of an expired row
  */
 private[changelog] final class KeyedChanges[R](
-    rows: ChangelogRows[R],
+    side: Side,
+    joinType: JoinType,
+    rows: InputRows[R],
     stored: StoredRows[R],
-    counters: Counters,
-    keeps: (Side, R) => Boolean,
-    retracts: (Side, R) => Boolean
-) extends RowChanges[R] {
+    counters: Counters
+) extends NetChanges[R](side, joinType, rows, counters) {
   import KeyedChanges._
 
-  private var side: Side = _
   private var changes: ChangeBuffer[R] = _
   private val taken = new ChangeBuffer[R]
 
-  override def net(
+  override protected def net(
       key: Long,
       changes: ChangeBuffer[R],
       from: Int,
       until: Int,
       into: KeyDelta[R]
   ): Int = {
-    this.side = into.side
     this.changes = changes
     taken.clear()
     stored.take(side, key, changes(from), atMost = 1, taken) { (row, _) =>
-      rows(side).compareIdentity(row, changes(from)) == 0
+      rows.compareIdentity(row, changes(from)) == 0
     }
     val found = !taken.isEmpty
     val before = if (found) taken(0) else null.asInstanceOf[R]
     val matched = found && taken.isMarked(0)
-    val was = found && !rows(side).isTombstone(before)
+    val was = found && !rows.isTombstone(before)
     var fresh = from
-    while (found && fresh < until && rows(side).compareSequence(changes(fresh), before) < 0)
+    while (found && fresh < until && rows.compareSequence(changes(fresh), before) < 0)
       fresh += 1
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
     val open = !found || !was && matched
@@ -69,8 +65,8 @@ private[changelog] final class KeyedChanges[R](
   /** Retracts the expired row if the changes delete it, and returns whether they do. */
   private def retractExpired(from: Int, until: Int, into: KeyDelta[R]): Boolean = {
     var i = from
-    while (i < until && (changes.isMarked(i) || !retracts(side, changes(i)))) i += 1
-    val expired = if (i < until) firstRemoved(from, until).filter(retracts(side, _)) else None
+    while (i < until && (changes.isMarked(i) || !retracts(changes(i)))) i += 1
+    val expired = if (i < until) firstRemoved(from, until).filter(retracts) else None
     expired.foreach { row =>
       into.expired.add(row, marked = false)
       counters.count(side, RetractedExpired)
@@ -102,13 +98,13 @@ private[changelog] final class KeyedChanges[R](
   /** The end of the changes of one sequence. */
   private def endOfStep(start: Int, until: Int): Int = {
     var end = start + 1
-    while (end < until && rows(side).compareSequence(changes(end), changes(start)) == 0) end += 1
+    while (end < until && rows.compareSequence(changes(end), changes(start)) == 0) end += 1
     end
   }
 
   private def endOfEqualRows(start: Int, until: Int): Int = {
     var end = start + 1
-    while (end < until && rows(side).compare(changes(end), changes(start)) == 0) end += 1
+    while (end < until && rows.compare(changes(end), changes(start)) == 0) end += 1
     end
   }
 
@@ -132,11 +128,11 @@ private[changelog] final class KeyedChanges[R](
       matched: Boolean,
       into: KeyDelta[R]
   ): Unit = {
-    val kept = keeps(side, row)
-    if (kept && was && rows(side).compare(before, row) == 0) {
+    val kept = keeps(row)
+    if (kept && was && rows.compare(before, row) == 0) {
       // a write nevertheless: its time in the state begins anew
       stored.append(side, key, row, matched)
-      if (rows(side).reportsWrites && !isSame(row, before)) into.written.add(row, matched)
+      if (rows.reportsWrites && !isSame(row, before)) into.written.add(row, matched)
     } else {
       if (was) into.removed.add(before, matched)
       if (kept) into.added.add(row, marked = false)
@@ -153,7 +149,7 @@ private[changelog] final class KeyedChanges[R](
     var i = from
     while (i < until) {
       if (changes.isMarked(i)) return 0
-      if (keeps(side, changes(i))) removals += 1
+      if (keeps(changes(i))) removals += 1
       i += 1
     }
     counters.count(side, Unknown, removals.toLong)
@@ -208,7 +204,7 @@ private[changelog] final class KeyedChanges[R](
   /** A row before void changes has their sequence, if it is among them. */
   private def rewritten(from: Int, until: Int): Unit = {
     var i = from
-    while (i < until && rows(side).compare(changes(i), stayed) != 0) i += 1
+    while (i < until && rows.compare(changes(i), stayed) != 0) i += 1
     if (i < until) stayed = changes(i)
   }
 
@@ -228,9 +224,9 @@ private[changelog] final class KeyedChanges[R](
   ): Unit = {
     val known = Option.when(found)(before)
     lastRemoval(from, until)
-      .flatMap(i => rows(side).tombstone(changes(i), known))
-      .orElse(known.filter(rows(side).isTombstone(_)))
-      .foreach(t => stored.append(side, key, t, matched = open && rows(side).mayHaveExpired(t)))
+      .flatMap(i => rows.tombstone(changes(i), known))
+      .orElse(known.filter(rows.isTombstone(_)))
+      .foreach(t => stored.append(side, key, t, matched = open && rows.mayHaveExpired(t)))
   }
 
   private def lastRemoval(from: Int, until: Int): Option[Int] =

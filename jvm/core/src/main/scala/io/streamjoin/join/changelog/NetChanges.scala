@@ -4,42 +4,32 @@ import java.util.Comparator
 
 import io.streamjoin.join.Count.{Cancelled, Deleted, Late}
 import io.streamjoin.join.Counters
-import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.model.{JoinType, Side}
 
 /**
- * Consolidates the changes of a batch by row identity, and deletes rows from the state. The
- * order in which changes arrive does not matter. See [[KeyedChanges]] for rows with a unique
- * key, and [[CountedChanges]] for others.
+ * Consolidates the changes of one side in a batch by row identity, and deletes rows from the
+ * state. The order in which changes arrive does not matter. See [[KeyedChanges]] for rows with a
+ * unique key, and [[CountedChanges]] for others.
  *
- * @param keeps whether a row of a side is needed
- * @param forgets whether rows of a side are marked when a partner has expired
- * @param retracts whether a delete of a row that is not stored is the delete of an expired row
+ * @param rows the rows of the side
  */
-private[changelog] final class NetChanges[R](
-    rows: ChangelogRows[R],
-    stored: StoredRows[R],
-    counters: Counters,
-    keeps: (Side, R) => Boolean,
-    forgets: Side => Boolean,
-    retracts: (Side, R) => Boolean
+private[changelog] abstract class NetChanges[R](
+    side: Side,
+    joinType: JoinType,
+    rows: InputRows[R],
+    counters: Counters
 ) {
-  private val inOrder = BySide.of[Comparator[R]](side => (a, b) => compare(rows(side), a, b))
-  private val ofRow = BySide.of[RowChanges[R]] { side =>
-    if (rows(side).keyed) new KeyedChanges[R](rows, stored, counters, keeps, retracts)
-    else new CountedChanges[R](rows, stored, counters, keeps, forgets, retracts)
-  }
+  private val inOrder: Comparator[R] = (a, b) => compare(a, b)
 
   /** @param changes of one join key, marked for inserts; the buffer may be reused afterwards */
   def of(key: Long, changes: ChangeBuffer[R], into: KeyDelta[R]): Unit = if (!changes.isEmpty) {
-    val side = into.side
-    withoutLate(side, changes)
-    changes.sort(inOrder(side))
-    val row = ofRow(side)
+    withoutLate(changes)
+    changes.sort(inOrder)
     var others = 0
     var from = 0
     while (from < changes.length) {
-      val until = endOfRow(side, changes, from)
-      others += row.net(key, changes, from, until, into)
+      val until = endOfRow(changes, from)
+      others += net(key, changes, from, until, into)
       from = until
     }
     val moved = into.removed.length + into.added.length
@@ -47,15 +37,43 @@ private[changelog] final class NetChanges[R](
     counters.count(side, Deleted, into.removed.length.toLong)
   }
 
-  private def endOfRow(side: Side, changes: ChangeBuffer[R], from: Int): Int = {
+  /**
+   * Removes the stored row from the state, and adds its deletes and inserts to the delta.
+   *
+   * @param key the join key
+   * @param changes those of the row are from `from` to `until`, in the order of [[compare]]
+   * @return how many changes were counted as something else than void
+   */
+  protected def net(
+      key: Long,
+      changes: ChangeBuffer[R],
+      from: Int,
+      until: Int,
+      into: KeyDelta[R]
+  ): Int
+
+  /**
+   * Whether a row is needed. One that can match nothing is not if it is neither emitted alone nor
+   * required for its key.
+   */
+  protected def keeps(row: R): Boolean =
+    joinType.preserves(side) || rows.joinable(row) || rows.remembered(row)
+
+  /**
+   * Whether a delete of a row that is not stored is the delete of an expired row that may have
+   * results.
+   */
+  protected def retracts(row: R): Boolean =
+    rows.mayHaveExpired(row) && (joinType.preserves(side) || rows.joinable(row))
+
+  private def endOfRow(changes: ChangeBuffer[R], from: Int): Int = {
     var end = from + 1
-    while (end < changes.length && rows(side).compareIdentity(changes(from), changes(end)) == 0)
-      end += 1
+    while (end < changes.length && rows.compareIdentity(changes(from), changes(end)) == 0) end += 1
     end
   }
 
   /** By row identity. Those of a unique key follow in the order of their sequences. */
-  private def compare(rows: InputRows[R], a: R, b: R): Int = {
+  private def compare(a: R, b: R): Int = {
     val identity = rows.compareIdentity(a, b)
     if (identity != 0 || !rows.keyed) identity
     else {
@@ -64,9 +82,9 @@ private[changelog] final class NetChanges[R](
     }
   }
 
-  private def withoutLate(side: Side, changes: ChangeBuffer[R]): Unit = {
+  private def withoutLate(changes: ChangeBuffer[R]): Unit = {
     val arrived = changes.length
-    changes.retain(!rows(side).late(_))
+    changes.retain(!rows.late(_))
     counters.count(side, Late, (arrived - changes.length).toLong)
   }
 }
