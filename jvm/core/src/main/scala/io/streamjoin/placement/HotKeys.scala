@@ -94,7 +94,7 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
     else {
       val bucket = bucketsOf(key).bucketOf(side, time)
       if (bucket < fromOf(key)) MaybePartition.None
-      else MaybePartition(turn(key, bucket, partitions))
+      else turned(key, ReachBuckets.partition(bucket, partitions), partitions)
     }
   }
 
@@ -107,23 +107,18 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
       keyPartition: MaybePartition
   ): MaybePartition = {
     val key = find(hash, keyPartition)
-    if (key < 0) MaybePartition.None
-    else {
-      val widened = bucketsOf(key)
-      val bucket = widened.bucketOf(side, time)
-      val next = bucket + widened.neighbour(side, time)
-      if (next == bucket || math.min(bucket, next) < fromOf(key)) MaybePartition.None
-      else {
-        val there = turn(key, next, partitions)
-        if (there == turn(key, bucket, partitions)) MaybePartition.None else MaybePartition(there)
-      }
-    }
+    val there =
+      if (key < 0) MaybePartition.None
+      else bucketsOf(key).replica(side, time, partitions, fromOf(key))
+    if (there.isEmpty) there else turned(key, there.get, partitions)
   }
 
-  private def turn(key: Int, bucket: Long, partitions: Int): Int = Math.floorMod(
-    partitionOf(key) + ReachBuckets.partition(bucket, partitions) -
-      ReachBuckets.partition(fromOf(key), partitions),
-    partitions
+  /** Turns the partitions of buckets so that the first bucket is in the partition of the key. */
+  private def turned(key: Int, partition: Int, partitions: Int): MaybePartition = MaybePartition(
+    Math.floorMod(
+      partitionOf(key) + partition - ReachBuckets.partition(fromOf(key), partitions),
+      partitions
+    )
   )
 
   /** Adds keys. */

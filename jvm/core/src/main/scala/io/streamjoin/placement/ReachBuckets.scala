@@ -57,13 +57,22 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
   def owner(side: Side, time: Long, partitions: Int): Int =
     ReachBuckets.partition(bucketOf(side, time), partitions)
 
-  /** The partition that has a replica of the row; none if all its possible partners are with it. */
-  def replica(side: Side, time: Long, partitions: Int): MaybePartition = {
-    val next = neighbour(side, time)
-    if (next == 0) MaybePartition.None
+  /**
+   * The partition that has a replica of the row; none if all its possible partners are with it.
+   *
+   * @param from the first bucket that may have replicas
+   */
+  def replica(
+      side: Side,
+      time: Long,
+      partitions: Int,
+      from: Long = Long.MinValue
+  ): MaybePartition = {
+    val bucket = bucketOf(side, time)
+    val next = bucket + neighbour(side, time)
+    if (next == bucket || math.min(bucket, next) < from) MaybePartition.None
     else {
-      val bucket = bucketOf(side, time)
-      val there = ReachBuckets.partition(bucket + next, partitions)
+      val there = ReachBuckets.partition(next, partitions)
       if (there == ReachBuckets.partition(bucket, partitions)) MaybePartition.None
       else MaybePartition(there)
     }
