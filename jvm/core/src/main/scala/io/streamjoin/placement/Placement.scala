@@ -29,9 +29,13 @@ final case class Placement(
   /** Whether there may be replicas among the rows of the side. */
   def mayMeetReplicas(side: Side): Boolean = replicated(side)
 
-  /** Whether it owns an arriving row, as far as the row itself decides. */
-  def owns(side: Side, row: AnyRef): Boolean =
-    !replicated(side) || routing.owns(row, partition, partitions)
+  /**
+   * Whether it owns an arriving row, as far as the row itself decides.
+   *
+   * @param row equal in all partitions, so that they agree on its hash
+   */
+  def owns(row: AnyRef): Boolean =
+    routing != Routing.Shared || Math.floorMod(row.hashCode, partitions) == partition
 
   /**
    * Whether it owns a row with this key and time, arriving or buffered.
@@ -39,14 +43,10 @@ final case class Placement(
    * @param keyPartition see [[Routing.ByBuckets.owner]]
    */
   def owns(side: Side, key: Long, time: Long, keyPartition: MaybePartition): Boolean =
-    !replicated(side) || routing.owns(side, key, time, keyPartition, partition, partitions)
-
-  /** Whether replicas are stored under [[Routing.ReplicaKey]]. */
-  def separatesReplicas: Boolean = routing.separatesReplicas
-
-  /** Whether rows of this key are in more than one partition. */
-  def isSpread(key: Long): Boolean = routing.isSpread(key)
-
-  /** The side whose owner emits a pair. */
-  def pairOwner: Side = routing.pairOwner
+    routing match {
+      case Routing.Shared => key != Routing.ReplicaKey
+      case buckets: Routing.ByBuckets if replicated(side) && partitions > 1 =>
+        buckets.owner(side, key, time, partitions, keyPartition).getOrElse(partition) == partition
+      case _ => true
+    }
 }

@@ -21,27 +21,10 @@ sealed abstract class Routing(val name: String) extends Serializable {
   /** Whether a partition may have replicas of rows of the side. */
   def hasReplicas(side: Side): Boolean = false
 
-  /**
-   * Whether a partition owns an arriving row, as far as the row itself decides.
-   *
-   * @param row equal in all partitions, so that they agree on its hash
-   */
-  private[placement] def owns(row: AnyRef, partition: Int, partitions: Int): Boolean = true
-
-  /** Whether a partition owns a row with this key and time, arriving or buffered. */
-  private[placement] def owns(
-      side: Side,
-      key: Long,
-      time: Long,
-      keyPartition: MaybePartition,
-      partition: Int,
-      partitions: Int
-  ): Boolean = true
-
   /** Whether rows with this key may be in several partitions, none of which has all of them. */
   def isSpread(key: Long): Boolean = false
 
-  /** Whether replicas are stored under a key of their own. */
+  /** Whether replicas are stored under [[Routing.ReplicaKey]]. */
   def separatesReplicas: Boolean = false
 
   /** The side whose owner emits a pair. */
@@ -72,18 +55,6 @@ object Routing {
     override def hasReplicas(side: Side): Boolean = true
 
     override def separatesReplicas: Boolean = true
-
-    override private[placement] def owns(row: AnyRef, partition: Int, partitions: Int) =
-      Math.floorMod(row.hashCode, partitions) == partition
-
-    override private[placement] def owns(
-        side: Side,
-        key: Long,
-        time: Long,
-        keyPartition: MaybePartition,
-        partition: Int,
-        partitions: Int
-    ) = key != ReplicaKey
   }
 
   /**
@@ -115,17 +86,7 @@ object Routing {
     ): MaybePartition
 
     /** The partition that has a replica of a row. */
-    final def replica(
-        side: Side,
-        key: Long,
-        time: Long,
-        partitions: Int,
-        keyPartition: MaybePartition
-    ): MaybePartition =
-      if (hasReplicas(side)) neighbour(side, key, time, partitions, keyPartition)
-      else MaybePartition.None
-
-    protected def neighbour(
+    def replica(
         side: Side,
         key: Long,
         time: Long,
@@ -136,16 +97,6 @@ object Routing {
     final override def hasReplicas(side: Side): Boolean = !single.contains(side)
 
     final override def pairOwner: Side = single.getOrElse(Left)
-
-    final override private[placement] def owns(
-        side: Side,
-        key: Long,
-        time: Long,
-        keyPartition: MaybePartition,
-        partition: Int,
-        partitions: Int
-    ) = partitions == 1 ||
-      owner(side, key, time, partitions, keyPartition).getOrElse(partition) == partition
   }
 
   /**
@@ -162,13 +113,14 @@ object Routing {
         keyPartition: MaybePartition
     ): MaybePartition = MaybePartition(buckets.owner(side, time, partitions))
 
-    override protected def neighbour(
+    override def replica(
         side: Side,
         key: Long,
         time: Long,
         partitions: Int,
         keyPartition: MaybePartition
-    ): MaybePartition = buckets.replica(side, time, partitions)
+    ): MaybePartition =
+      if (hasReplicas(side)) buckets.replica(side, time, partitions) else MaybePartition.None
   }
 
   /** As [[ByKey]], except for the rows of a few keys, which are routed by bucket from a time on. */
@@ -182,13 +134,15 @@ object Routing {
         keyPartition: MaybePartition
     ): MaybePartition = hot.owner(side, key, time, partitions, keyPartition)
 
-    override protected def neighbour(
+    override def replica(
         side: Side,
         key: Long,
         time: Long,
         partitions: Int,
         keyPartition: MaybePartition
-    ): MaybePartition = hot.replica(side, key, time, partitions, keyPartition)
+    ): MaybePartition =
+      if (hasReplicas(side)) hot.replica(side, key, time, partitions, keyPartition)
+      else MaybePartition.None
 
     override def isSpread(key: Long): Boolean = hot.contains(key)
   }

@@ -60,7 +60,8 @@ final class EventTimeJoin[R, O](
     stats: JoinStats,
     placement: Placement = Placement()
 ) {
-  import placement.{isSpread, mayMeetReplicas, partitions, separatesReplicas}
+  import placement.{mayMeetReplicas, partitions, routing}
+  import routing.{isSpread, separatesReplicas}
 
   private val counters = stats.counters
 
@@ -168,7 +169,7 @@ final class EventTimeJoin[R, O](
       keyPartition: MaybePartition,
       own: RowBounds
   ): Boolean = !mayMeetReplicas(side) ||
-    placement.owns(side, row.asInstanceOf[AnyRef]) &&
+    placement.owns(row.asInstanceOf[AnyRef]) &&
     (!own.hasProbeTime(times) || placement.owns(side, key, own.probeTime(times), keyPartition))
 
   /** The partition of the key of a row, computed only if rows of the key are spread. */
@@ -310,7 +311,7 @@ final class EventTimeJoin[R, O](
           if (!partner.matched && joinType.preserves(side.other) && !isReplica(partner)) {
             partners.setMatched()
           }
-          val ownedElsewhere = if (side == placement.pairOwner) replica else isReplica(partner)
+          val ownedElsewhere = if (side == routing.pairOwner) replica else isReplica(partner)
           if (!ownedElsewhere) {
             counters.count(Joined, 1L)
             give(if (side == Left) output.joined(row, other) else output.joined(other, row))
