@@ -1,6 +1,6 @@
 package io.streamjoin.bounds
 
-import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.model.Side
 
 /**
  * [[JoinBounds]] of single rows of one input, with the distances in arrays. It computes when a
@@ -29,7 +29,9 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
   private val own: Array[Int] = bounds.indices(side).toArray
   private val required: Array[Int] = own.filter(bounds.constrained)
   private val ofSource: Array[Int] = required.filterNot(bounds.columns(_).padded)
-  private val watermarked: Array[Int] = own.filter(bounds.columns(_).watermarked)
+
+  /** The event-time columns of the side. */
+  val watermarked: Array[Int] = own.filter(bounds.columns(_).watermarked)
 
   private val filters: Array[TimeBound] =
     for (i <- own; j <- own if i != j && bounds.slack(i, j) != Unbounded)
@@ -111,18 +113,6 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     -1
   }
 
-  /** Reports how far the row is below each of its known watermarks. */
-  def reportBehind(times: RowTimes, watermarks: Array[Long], listener: RowBounds.Behind): Unit = {
-    var i = 0
-    while (i < watermarked.length) {
-      val c = watermarked(i)
-      if (!times.isNull(c) && watermarks(c) != Watermarks.Unknown) {
-        listener.behind(c, Saturated.subtract(watermarks(c), times(c)))
-      }
-      i += 1
-    }
-  }
-
   /** Whether a time of the condition is null: the row matches nothing. */
   def lacksTime(times: RowTimes): Boolean = anyNull(required, times)
 
@@ -184,15 +174,5 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
       i += 1
     }
     to
-  }
-}
-
-object RowBounds {
-
-  /** Listener for the distances of rows below their watermarks. */
-  trait Behind {
-
-    /** @param distance negative where the row is above the watermark of the column */
-    def behind(column: Int, distance: Long): Unit
   }
 }

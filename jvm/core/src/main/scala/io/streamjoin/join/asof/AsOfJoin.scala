@@ -2,7 +2,6 @@ package io.streamjoin.join.asof
 
 import scala.collection.mutable
 
-import io.streamjoin.bounds.Saturated
 import io.streamjoin.join.Count.{Evicted, Input, Joined, Late, NullPadded, NullTime}
 import io.streamjoin.join.Counters
 import io.streamjoin.join.eventtime.{Disorder, JoinOutput}
@@ -97,9 +96,7 @@ final class AsOfJoin[R, O](
     } else {
       val time = rows.time(side, row)
       val watermark = received(side)
-      if (watermark != Watermarks.Unknown) {
-        disorder.behind(column(side), Saturated.subtract(watermark, time))
-      }
+      disorder.note(column(side), time, watermark)
       if (time < watermark) {
         counters.count(side, Late)
         Arrival.Late

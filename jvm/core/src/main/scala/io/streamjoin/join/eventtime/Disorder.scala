@@ -1,6 +1,6 @@
 package io.streamjoin.join.eventtime
 
-import io.streamjoin.bounds.{RowBounds, Saturated}
+import io.streamjoin.bounds.{RowTimes, Saturated}
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.DisorderSketch
 
@@ -10,7 +10,7 @@ import io.streamjoin.watermark.DisorderSketch
  *
  * @param lags of the columns whose watermark is the largest time minus a lag, that lag
  */
-final class Disorder(columns: Int, lags: Map[Int, Long]) extends RowBounds.Behind {
+final class Disorder(columns: Int, lags: Map[Int, Long]) {
 
   private val furthest = Array.fill(columns)(Watermarks.Unknown)
   private val lagOf = Array.tabulate(columns)(lags.getOrElse(_, 0L))
@@ -19,7 +19,19 @@ final class Disorder(columns: Int, lags: Map[Int, Long]) extends RowBounds.Behin
   private val sketchOf =
     Array.tabulate(columns)(c => if (lags.contains(c)) new DisorderSketch else null)
 
-  override def behind(column: Int, distance: Long): Unit = {
+  /** Takes in the times of a row in some columns. */
+  def note(columns: Array[Int], times: RowTimes, watermarks: Array[Long]): Unit = {
+    var i = 0
+    while (i < columns.length) {
+      val c = columns(i)
+      if (!times.isNull(c)) note(c, times(c), watermarks(c))
+      i += 1
+    }
+  }
+
+  /** Takes in one time, and the watermark of its column. */
+  def note(column: Int, time: Long, watermark: Long): Unit = if (watermark != Watermarks.Unknown) {
+    val distance = Saturated.subtract(watermark, time)
     if (distance > furthest(column)) furthest(column) = distance
     val sketch = sketchOf(column)
     // after a restart with another lag the watermark is that of the old one until it moves on

@@ -130,7 +130,7 @@ final class EventTimeJoin[R, O](
     val replica = !owns(side, row, key, keyPartition, own)
     if (!replica) {
       counters.count(side, Input)
-      own.reportBehind(times, watermarks, disorder)
+      disorder.note(own.watermarked, times, watermarks)
     }
     val lateBy = own.lateBy(times, watermarks)
     if (rows.foundLate(side, row)) {
