@@ -45,15 +45,9 @@ private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configur
   /** Stores keys that are spread from a batch on. */
   def write(batch: Long, more: HotKeys): Unit = {
     manager.mkdirs(folder)
-    val out = manager.createAtomic(file(batch), overwriteIfPossible = true)
-    try {
-      out.write(json(more).getBytes(UTF_8))
-      out.close()
-    } catch {
-      case e: Throwable =>
-        out.cancel()
-        throw e
-    }
+    LocalCheckpointFiles.write(manager, file(batch), replaces = true)(
+      _.write(json(more).getBytes(UTF_8))
+    )
   }
 
   /**

@@ -115,6 +115,21 @@ object LocalCheckpointFiles {
       new LocalCheckpointFiles(path, hadoopConf)
     else CheckpointFileManager.create(path, hadoopConf)
 
+  /** Writes a file that appears with all of its content or not at all. */
+  private[streamjoin] def write(manager: CheckpointFileManager, file: Path, replaces: Boolean)(
+      content: CancellableFSDataOutputStream => Unit
+  ): Unit = {
+    val out = manager.createAtomic(file, replaces)
+    try {
+      content(out)
+      out.close()
+    } catch {
+      case e: Throwable =>
+        out.cancel()
+        throw e
+    }
+  }
+
   /**
    * Shared by all managers, without settings. Otherwise each manager would retain its Hadoop
    * configuration, hundreds of kilobytes, while Spark retains the query.

@@ -8,7 +8,11 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileUtil, Path}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
-import org.apache.spark.sql.streamjoin.checkpoint.{HotKeyFiles, StateSchemaFiles}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  HotKeyFiles,
+  LocalCheckpointFiles,
+  StateSchemaFiles
+}
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants._
 import org.apache.spark.sql.streamjoin.spark.{CheckpointFileManager, OperatorStateMetadataWriter}
 import org.json4s._
@@ -107,15 +111,9 @@ private[rescale] final class RescaledFiles(
     val folder = new Path(to, log)
     target.mkdirs(folder)
     val changed = lines.updated(1, compact(render(change(parse(lines(1))))))
-    val out = writer.createAtomic(new Path(folder, batch.toString), overwriteIfPossible = false)
-    try {
-      out.write(changed.mkString("\n").getBytes(UTF_8))
-      out.close()
-    } catch {
-      case e: Throwable =>
-        out.cancel()
-        throw e
-    }
+    LocalCheckpointFiles.write(writer, new Path(folder, batch.toString), replaces = false)(
+      _.write(changed.mkString("\n").getBytes(UTF_8))
+    )
   }
 
   private def replaced(json: JValue, name: String, value: JValue): JValue =

@@ -56,9 +56,8 @@ private[segment] class StateFiles(
    *
    * @param before the file from which it continues; none for a whole
    */
-  def write(file: StateFile, before: Option[StateFile])(content: DataOutputStream => Unit): Unit = {
-    val raw = manager.createAtomic(new Path(folder, file.name), overwriteIfPossible = true)
-    try {
+  def write(file: StateFile, before: Option[StateFile])(content: DataOutputStream => Unit): Unit =
+    LocalCheckpointFiles.write(manager, new Path(folder, file.name), replaces = true) { raw =>
       val head = new DataOutputStream(raw)
       val said = new CheckedOutputStream(head, new CRC32C)
       val begin = new DataOutputStream(said)
@@ -78,13 +77,7 @@ private[segment] class StateFiles(
       out.flush()
       out.writeLong(checked.getChecksum.getValue)
       out.close()
-      raw.close()
-    } catch {
-      case e: Throwable =>
-        raw.cancel()
-        throw e
     }
-  }
 
   /** Opens a file and reads its header. */
   def open(file: StateFile): OpenFile = {
