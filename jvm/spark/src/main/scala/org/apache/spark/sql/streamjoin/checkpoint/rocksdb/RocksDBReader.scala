@@ -24,26 +24,39 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
   import RocksDBReader._
 
   private val provider = SeparateDatabase.open(version.store, version.conf, hadoopConf)
+  private var opened = Option.empty[StateStore]
 
-  def read(): StoredRows = {
-    val store = open()
+  def read(): StoredRows =
     try {
+      val store = provider.getStore(version.number, version.checkpointId)
+      opened = Some(store)
+      RocksDBLayout.Number.check(
+        version.store.storeCheckpointLocation().toString,
+        new StoredNumbers(store).get(RocksDBLayout.FormatName)
+      )
+      for ((name, family) <- RocksDBLayout.schemas(version.rows) if name != StoredNumbers.Family)
+        store.createColFamilyIfAbsent(
+          name,
+          family.keySchema,
+          family.valueSchema,
+          family.keyStateEncoderSpec.get
+        )
       val (own, ofOperator) = numbers(store).partition(n => RocksDBLayout.isOwn(n._1))
       StoredRows(
         ofOperator,
         evicted(own, _),
         Side.both.iterator.flatMap(rows(store, _)),
-        () => close(store)
+        () => close()
       )
     } catch {
       case e: Throwable =>
-        close(store)
+        close()
         throw e
     }
-  }
 
-  private def close(store: StateStore): Unit = {
-    store.abort()
+  /** A provider cannot close while its store is in use. */
+  private def close(): Unit = {
+    opened.foreach(_.abort())
     provider.close()
   }
 
@@ -59,36 +72,6 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
       numbers.getOrElse(RocksDBLayout.evictedName(side, k), Watermarks.Unknown)
     }
   }
-
-  private def open(): StateStore =
-    try open(provider.getStore(version.number, version.checkpointId))
-    catch {
-      case e: Throwable =>
-        provider.close()
-        throw e
-    }
-
-  private def open(store: StateStore): StateStore =
-    try {
-      val numbers = new StoredNumbers(store)
-      RocksDBLayout.Number.check(
-        version.store.storeCheckpointLocation().toString,
-        numbers.get(RocksDBLayout.FormatName)
-      )
-      for ((name, family) <- RocksDBLayout.schemas(version.rows) if name != StoredNumbers.Family)
-        store.createColFamilyIfAbsent(
-          name,
-          family.keySchema,
-          family.valueSchema,
-          family.keyStateEncoderSpec.get
-        )
-      store
-    } catch {
-      case e: Throwable =>
-        // a provider cannot close while its store is in use
-        store.abort()
-        throw e
-    }
 
   private def rows(store: StateStore, side: Side): Iterator[StoredRow] = {
     def limits: Iterator[Limit] = store.iterator(RocksDBLayout.limits(side)).map { pair =>
