@@ -114,7 +114,9 @@ private[streamjoin] final class StoredJoins(
   }
 
   /** All joins and ordered outputs of this project, by ascending number. */
-  lazy val all: Seq[StoredJoin] = operators.flatMap(join)
+  lazy val all: Seq[StoredJoin] = operators.flatMap { operator =>
+    readable(s"the operator name of state/$operator")(join(operator))
+  }
 
   /** The numbers of the operators with state, also of those of Spark. */
   private def operators: Seq[Long] =
@@ -173,11 +175,12 @@ private[streamjoin] final class StoredJoins(
 
   private def absent(what: String) = StateErrors.stateNotFound(location, what)
 
-  /** Reports a failure to read metadata as an error of the checkpoint. */
+  /** Reports a failure to read metadata as an error of the checkpoint, at analysis. */
   private def readable[T](what: String)(read: => T): T =
     try read
     catch {
       case e: StreamJoinAnalysisException => throw e
+      case e: StreamJoinRuntimeException  => throw StateErrors.atAnalysis(e)
       case NonFatal(e) =>
         throw StateErrors.atAnalysis(
           StateErrors.incompatibleCheckpoint(
@@ -190,10 +193,7 @@ private[streamjoin] final class StoredJoins(
         )
     }
 
-  private def join(operator: Long): Option[StoredJoin] =
-    readable(s"the operator name of state/$operator")(described(operator))
-
-  private def described(operator: Long): Option[StoredJoin] = metadata(operator).collect {
+  private def join(operator: Long): Option[StoredJoin] = metadata(operator).collect {
     case m: OperatorStateMetadataV2
         if Seq(JoinDescription.Operator, StoredOrder.Operator)
           .contains(m.operatorInfo.operatorName) =>
@@ -214,8 +214,7 @@ private[streamjoin] final class StoredJoins(
     val json = metadata.operatorPropertiesJson
     val format = JoinDescription.format(json).flatMap(StateFormats.find)
       .getOrElse(throw absent("no state of a streamJoin in a known format"))
-    try format.number.check(location, JoinDescription.version(json).map(_.toLong))
-    catch { case e: StreamJoinRuntimeException => throw StateErrors.atAnalysis(e) }
+    format.number.check(location, JoinDescription.version(json).map(_.toLong))
     val store = metadata.stateStoreInfo.head
     val rows = schemas(operator, store.stateSchemaFilePaths)
     val ids = readable(
@@ -223,7 +222,7 @@ private[streamjoin] final class StoredJoins(
     )(commits.get(batch)).flatMap(_.stateUniqueIds).flatMap(_.get(operator))
     val conf = format.settings(settings(ids.nonEmpty))
     // tasks receive no more than these
-    val (folder, number) = (state.toString, batch + 1)
+    val (stateRoot, number) = (state.toString, batch + 1)
     val description = if (isOrder) StoredOrder.read(json) else JoinDescription.read(json)
     StoredJoin(
       operator,
@@ -235,7 +234,7 @@ private[streamjoin] final class StoredJoins(
       metadata,
       partition =>
         StoredVersion(
-          StateStoreId(folder, operator, partition),
+          StateStoreId(stateRoot, operator, partition),
           number,
           ids.map(_(partition).head),
           rows,
@@ -247,11 +246,7 @@ private[streamjoin] final class StoredJoins(
   private def routing(operator: Long, description: JoinDescription): Routing =
     description.routing match {
       case Routing.ByKey =>
-        val files = new HotKeyFiles(new Path(state, operator.toString), hadoopConf)
-        val hot =
-          try files.read(batch)
-          catch { case e: StreamJoinRuntimeException => throw StateErrors.atAnalysis(e) }
-        hot.fold[Routing](Routing.ByKey)(
+        new HotKeyFiles(folder(operator), hadoopConf).read(batch).fold[Routing](Routing.ByKey)(
           Routing.ByKeyAndTime(Routing.single(description.joinType), _)
         )
       case other => other
@@ -267,8 +262,8 @@ private[streamjoin] final class StoredJoins(
   }
 
   private def schemas(operator: Long, noted: List[String]): BySide[StructType] = {
-    val folder = StateSchemaFiles.folder(new Path(state, operator.toString))
-    val families = StateSchemaFiles.read(StateSchemaFiles.here(folder, noted.last), hadoopConf)
+    val file = StateSchemaFiles.here(StateSchemaFiles.folder(folder(operator)), noted.last)
+    val families = StateSchemaFiles.read(file, hadoopConf)
     BySide.of { side =>
       val family = families.find(_.colFamilyName == StateFormat.rowsFamily(side)).get
       family.valueSchema("row").dataType.asInstanceOf[StructType]
