@@ -4,12 +4,28 @@ import java.util.{Set => JSet}
 
 import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability}
 import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.internal.connector.SimpleTableProvider
+import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.{classic, SparkSession}
 
 import io.streamjoin.model.Side
+
+/**
+ * Data source of buffered rows, as of one batch:
+ * `spark.read.format("streamjoin-pending").load(checkpoint)`.
+ *
+ * The batch is chosen when the table is created. Repeated evaluations therefore read the same rows.
+ */
+final class PendingSource extends SimpleTableProvider with DataSourceRegister {
+
+  override def shortName(): String = PendingOptions.Format
+
+  override def getTable(options: CaseInsensitiveStringMap): Table =
+    PendingTable.of(SparkSession.active, PendingOptions.of(options))
+}
 
 /** Table of the rows that the joins and ordered outputs of a checkpoint buffer after a batch. */
 private[pending] final class PendingTable(
