@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, StructsToJson}
 import org.apache.spark.sql.types._
 
 import io.streamjoin.model.Side
@@ -32,51 +31,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
     case _                                      => StringType
   }
 
-  val schema: StructType = PendingShape.columns(time, limit, row)
-
-  /** The sides of a join that are read. */
-  def sidesOf(join: StoredJoin): Seq[Side] = join.sides.filter(sides.contains(_))
-
-  def side(join: StoredJoin, side: Side): PendingSide = {
-    val limits = join.description.times.limits(side)
-    val limitType = common(limits.map(PendingSide.limitType))
-    val found = if (isByTime(join)) join.description.times.lookup(side).dataType else time
-    val own = PendingShape.columns(found, limitType, join.rows(side))
-    PendingSide(
-      join.called(side),
-      join.description.joinType.notesMatches(side),
-      isByTime(join),
-      found,
-      limits,
-      limitType,
-      zone,
-      own.fields.toSeq.zip(schema.fields).zipWithIndex.map { case ((from, to), i) =>
-        val value = BoundReference(i, from.dataType, nullable = true)
-        if (from.dataType == to.dataType) value
-        else if (from.name == "row") {
-          StructsToJson(Map("ignoreNullFields" -> "false"), value, Some(zone)).replacement
-        } else Cast(value, to.dataType, Some(zone))
-      }
-    )
-  }
-
-  /** Changelog joins probe rows by row identity, not by time. */
-  private def isByTime(join: StoredJoin): Boolean = join.description.changelog.isEmpty
-
-  private def common(types: Seq[DataType]): DataType = types.distinct match {
-    case Seq(one) => one
-    case _        => StringType
-  }
-}
-
-private[pending] object PendingShape {
-
-  /**
-   * @param time type of the time by which a row is probed
-   * @param limit type of the watermarks that evict a row
-   * @param row type of the row itself
-   */
-  def columns(time: DataType, limit: DataType, row: DataType): StructType = {
+  val schema: StructType = {
     val limits = new StructType()
       .add("waits_for", StringType, nullable = false)
       .add("expires", limit)
@@ -93,5 +48,26 @@ private[pending] object PendingShape {
       .add("matched", BooleanType)
       .add("limits", ArrayType(limits, containsNull = false), nullable = false)
       .add("row", row)
+  }
+
+  /** The sides of a join that are read. */
+  def sidesOf(join: StoredJoin): Seq[Side] = join.sides.filter(sides.contains(_))
+
+  def side(join: StoredJoin, side: Side): PendingSide = PendingSide(
+    join.called(side),
+    join.description.joinType.notesMatches(side),
+    Option.when(isByTime(join))(join.description.times.lookup(side).dataType),
+    join.description.times.limits(side),
+    join.rows(side),
+    schema,
+    zone
+  )
+
+  /** Changelog joins probe rows by row identity, not by time. */
+  private def isByTime(join: StoredJoin): Boolean = join.description.changelog.isEmpty
+
+  private def common(types: Seq[DataType]): DataType = types.distinct match {
+    case Seq(one) => one
+    case _        => StringType
   }
 }

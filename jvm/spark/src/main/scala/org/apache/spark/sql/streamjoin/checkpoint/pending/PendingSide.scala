@@ -1,7 +1,13 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{
+  BoundReference,
+  Cast,
+  Expression,
+  Literal,
+  StructsToJson
+}
 import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredTime}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
@@ -15,22 +21,29 @@ import io.streamjoin.model.Watermarks
  * Converts the stored rows of one side of a join to the columns of the result.
  *
  * @param called value of the column `side`
- * @param byTime whether rows are probed by a time, not by row identity
- * @param limitType type of the limits; a string if they have several types
- * @param expressions from [[values]] to the columns of the result
+ * @param time type of the time by which rows are probed; none if it is by row identity
+ * @param rows columns of the rows
+ * @param schema columns of the result
  */
 private[pending] final case class PendingSide(
     called: String,
     notesMatches: Boolean,
-    byTime: Boolean,
-    timeType: DataType,
+    time: Option[DataType],
     limits: Seq[StoredTime],
-    limitType: DataType,
-    zone: String,
-    expressions: Seq[Expression]
+    rows: StructType,
+    schema: StructType,
+    zone: String
 ) {
 
-  /** Values in the order of the columns of `PendingShape`. */
+  /** From [[values]] to the columns of the result. */
+  def expressions: Seq[Expression] = schema.fields.toSeq.zipWithIndex.map { case (column, i) =>
+    def value(dataType: DataType) = BoundReference(i, dataType, nullable = true)
+    if (column.name == "row" && column.dataType == StringType)
+      StructsToJson(Map("ignoreNullFields" -> "false"), value(rows), Some(zone)).replacement
+    else value(column.dataType)
+  }
+
+  /** Values in the order of the columns, with the row itself as it is stored. */
   def values(
       batch: Long,
       operator: Long,
@@ -52,7 +65,7 @@ private[pending] final case class PendingSide(
         operator,
         partition.map(Int.box).orNull,
         UTF8String.fromString(called),
-        if (byTime) typed(stored.time, timeType) else null
+        time.map(shown(stored.time, _, "time")).orNull
       ) ++ next ++ Seq[Any](
         if (notesMatches) stored.matched else null,
         new GenericArrayData(all.map(InternalRow.fromSeq(_))),
@@ -73,11 +86,14 @@ private[pending] final case class PendingSide(
   /** NULL if there is no watermark yet, or none that would evict the row. */
   private def limit(k: Int, value: Long): Any =
     if (value == Watermarks.Unknown || value == Long.MaxValue) null
-    else {
-      val own = PendingSide.limitType(limits(k))
-      val shown = typed(value, own)
-      if (limitType == own) shown else Cast(Literal(shown, own), limitType, Some(zone)).eval()
-    }
+    else shown(value, PendingSide.limitType(limits(k)), "expires")
+
+  /** A time of a type, as in a column that may be a string. */
+  private def shown(value: Long, own: DataType, column: String): Any = {
+    val to = schema(column).dataType
+    val time = typed(value, own)
+    if (to == own) time else Cast(Literal(time, own), to, Some(zone)).eval()
+  }
 
   private def typed(value: Long, as: DataType): Any = as match {
     case DateType    => math.max(Int.MinValue, math.min(Int.MaxValue, value)).toInt
