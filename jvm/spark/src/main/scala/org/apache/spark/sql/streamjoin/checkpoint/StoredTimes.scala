@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
 
-import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.bounds.{JoinBounds, Saturated}
 
 /**
  * Stored form of the times of a join and of their derived bounds.
@@ -57,4 +57,42 @@ private[streamjoin] object StoredTimes {
   /** SQL text of an equality, with the type of the key. */
   def sql(k: EquiKey): String =
     s"${sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${sql(k.right)}: ${k.left.dataType.sql}"
+}
+
+/** Stored form of a time bound: `left.t >= right.t - 3600000000`. */
+private[streamjoin] object StoredBound {
+
+  def apply(later: String, earlier: String, slack: Long): String = s"$later >= $earlier - $slack"
+
+  /**
+   * Parses a bound between times with display names.
+   *
+   * @return the later time with its display name, the display name of the earlier time, and the
+   *   slack
+   */
+  def read(
+      bound: String,
+      times: Seq[(StoredTime, String)]
+  ): Option[((StoredTime, String), String, Long)] = {
+    val read = for {
+      (later, laterName) <- times
+      (earlier, earlierName) <- times
+      slack <- bound.stripPrefix(apply(later.name, earlier.name, 0).stripSuffix("0")).toLongOption
+    } yield ((later, laterName), earlierName, slack)
+    read.headOption
+  }
+
+  /**
+   * A bound as a user would write it: `o.t >= d.t - INTERVAL '1' HOUR`.
+   *
+   * @param times the times with their display names. A bound between other times keeps its stored
+   *   form
+   */
+  def words(bound: String, times: Seq[(StoredTime, String)]): String = {
+    val said = for {
+      ((later, laterName), earlierName, slack) <- read(bound, times)
+      unit <- TimeUnit.of(later.dataType)
+    } yield s"$laterName >= ${unit.moved(earlierName, Saturated.subtract(0, slack))}"
+    said.getOrElse(bound)
+  }
 }
