@@ -236,11 +236,11 @@ private[segment] final class SegmentSide[R](
       shown.show(segment, i)
     }
 
-  private final class Cursor extends PlacedRow[R](codec) with Probed[R] {
+  private final class Cursor extends StateRow[R](codec) with Probed[R] {
     private val walk = new ChainWalk
 
-    override protected def segment: Segment = probed(walk.segment)
-    override protected def at: Int = walk.row
+    override private[segment] def segment: Segment = probed(walk.segment)
+    override private[segment] def at: Int = walk.row
 
     def start(key: Long, from: Long, to: Long): Unit =
       walk.start(key, from, to, probed, segments.size, times, timeIndex)
