@@ -1,6 +1,6 @@
 package io.streamjoin.state.segment
 
-import java.util.Arrays
+import java.util.{Arrays, BitSet}
 
 /**
  * Numbers of the rows of a segment. All numbers of a row are adjacent, for a probe reads rows
@@ -188,4 +188,24 @@ private[segment] object RowPages {
 
   /** The row was appended since the last version was sealed, at a reused number. */
   val Reused = 4L
+
+  /** An extent, and the reference to it. */
+  private val BytesOfExtent = 32L
+
+  /**
+   * In-memory part of pages on the local disk.
+   *
+   * @param extents of each page
+   */
+  private final class SpilledPages(val extents: Array[Extent]) {
+
+    /** The rows that have been joined. */
+    val matched: BitSet = new BitSet
+
+    /** The rows that were removed or evicted. */
+    val deleted: BitSet = new BitSet
+
+    /** Bytes in memory. */
+    def allocated: Long = extents.length * BytesOfExtent + (matched.size + deleted.size) / 8
+  }
 }
