@@ -1,5 +1,7 @@
 package io.streamjoin.placement
 
+import scala.collection.mutable
+
 import io.streamjoin.model.Side
 
 /**
@@ -27,54 +29,31 @@ final case class HotKey(hash: Long, partition: Int, from: Long, wider: Int = 1)
  * in two partitions. Rows that were buffered before the key was found are all before the first
  * bucket, and stay in place.
  *
- * Immutable, and looked up for each row: a table of hashes with open addressing.
+ * Immutable.
  *
  * @param buckets the narrowest ones
  */
 final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
+  import HotKeys._
+
   require(buckets.width > 1, "numbers of buckets would wrap around, and have no order")
 
-  private val mask: Int = Integer.highestOneBit(math.max(keys.length, 1)) * 4 - 1
-
-  /** By slot: the index of a key plus one, or 0. */
-  private val table: Array[Int] = {
-    val places = new Array[Int](mask + 1)
-    for ((key, i) <- keys.zipWithIndex) {
-      var place = key.hash.toInt & mask
-      while (places(place) != 0) place = (place + 1) & mask
-      places(place) = i + 1
-    }
-    places
-  }
-
-  private val (hashes, partitionOf, fromOf) =
-    (keys.map(_.hash).toArray, keys.map(_.partition).toArray, keys.map(_.from).toArray)
-
-  private val bucketsOf: Array[ReachBuckets] = {
-    val byWidth = keys.map(_.wider).distinct.map(w => w -> buckets.wider(w)).toMap
-    keys.map(key => byWidth(key.wider)).toArray
-  }
+  /** Looked up for each row. Of several keys with one hash, the first counts. */
+  private val byHash: mutable.LongMap[Spread] = mutable.LongMap.from(
+    keys.reverse.map(key => key.hash -> new Spread(key, buckets.wider(key.wider)))
+  )
 
   def size: Int = keys.length
 
   /** The widths of the buckets of the keys. */
-  def widths: Seq[Long] = bucketsOf.toSeq.map(_.width).distinct.sorted
+  def widths: Seq[Long] = byHash.values.map(_.buckets.width).toSeq.distinct.sorted
 
-  def contains(hash: Long): Boolean = find(hash) >= 0
+  def contains(hash: Long): Boolean = byHash.contains(hash)
 
-  private def find(hash: Long): Int = {
-    var place = hash.toInt & mask
-    while (table(place) != 0) {
-      if (hashes(table(place) - 1) == hash) return table(place) - 1
-      place = (place + 1) & mask
-    }
-    -1
-  }
-
-  /** The same for a key with this partition while it is not spread. */
-  private def find(hash: Long, keyPartition: MaybePartition): Int = {
-    val key = find(hash)
-    if (key < 0 || keyPartition.isEmpty || keyPartition.contains(partitionOf(key))) key else -1
+  /** The key with a hash, and with this partition while it is not spread; null if there is none. */
+  private def find(hash: Long, keyPartition: MaybePartition): Spread = {
+    val key = byHash.getOrNull(hash)
+    if (key == null || keyPartition.isEmpty || keyPartition.contains(key.partition)) key else null
   }
 
   /**
@@ -90,12 +69,7 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
       keyPartition: MaybePartition
   ): MaybePartition = {
     val key = find(hash, keyPartition)
-    if (key < 0) MaybePartition.None
-    else {
-      val bucket = bucketsOf(key).bucketOf(side, time)
-      if (bucket < fromOf(key)) MaybePartition.None
-      else turned(key, ReachBuckets.partition(bucket, partitions), partitions)
-    }
+    if (key == null) MaybePartition.None else key.owner(side, time, partitions)
   }
 
   /** The partition that has a replica of a row. */
@@ -107,20 +81,38 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
       keyPartition: MaybePartition
   ): MaybePartition = {
     val key = find(hash, keyPartition)
-    val there =
-      if (key < 0) MaybePartition.None
-      else bucketsOf(key).replica(side, time, partitions, fromOf(key))
-    if (there.isEmpty) there else turned(key, there.get, partitions)
+    if (key == null) MaybePartition.None else key.replica(side, time, partitions)
   }
-
-  /** Turns the partitions of buckets so that the first bucket is in the partition of the key. */
-  private def turned(key: Int, partition: Int, partitions: Int): MaybePartition = MaybePartition(
-    Math.floorMod(
-      partitionOf(key) + partition - ReachBuckets.partition(fromOf(key), partitions),
-      partitions
-    )
-  )
 
   /** Adds keys. */
   def ++(more: Seq[HotKey]): HotKeys = copy(keys = keys ++ more)
+}
+
+object HotKeys {
+
+  /** A key with its buckets. */
+  private final class Spread(key: HotKey, val buckets: ReachBuckets) extends Serializable {
+
+    /** The partition of its rows before it is spread. */
+    def partition: Int = key.partition
+
+    def owner(side: Side, time: Long, partitions: Int): MaybePartition = {
+      val bucket = buckets.bucketOf(side, time)
+      if (bucket < key.from) MaybePartition.None
+      else turned(ReachBuckets.partition(bucket, partitions), partitions)
+    }
+
+    def replica(side: Side, time: Long, partitions: Int): MaybePartition = {
+      val there = buckets.replica(side, time, partitions, key.from)
+      if (there.isEmpty) there else turned(there.get, partitions)
+    }
+
+    /** Turns the partitions of buckets so that the first bucket is in the partition of the key. */
+    private def turned(place: Int, partitions: Int): MaybePartition = MaybePartition(
+      Math.floorMod(
+        partition + place - ReachBuckets.partition(key.from, partitions),
+        partitions
+      )
+    )
+  }
 }
