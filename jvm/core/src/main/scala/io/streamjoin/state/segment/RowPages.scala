@@ -14,7 +14,7 @@ import java.util.{Arrays, BitSet}
  *   link     older row of its key, older row of its key and time, flags
  * }}}
  */
-private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: SpilledBytes)
+private[segment] abstract class RowPages(numberCount: Int, disk: SpilledBytes)
     extends RowWindow.Pages {
   import RowPages._
   import RowWindow.{PageRows, PageShift}
@@ -27,9 +27,6 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 
   /** No row has this number or a greater one. */
   def length: Int
-
-  private def firstRows: Int =
-    math.max(FewestRows, math.min(PageRows, Integer.highestOneBit(math.max(1, expected))))
 
   final def key(i: Int): Long = page(i)(start(i) + Key)
   final def time(i: Int): Long = page(i)(start(i) + Time)
@@ -164,7 +161,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   /** The first page grows, for many segments have few rows. */
   private def makeRoom(p: Int, i: Int): Unit = {
     if (p >= pages.length) pages = Arrays.copyOf(pages, math.max(p + 1, pages.length * 2))
-    if (pages(p) == null) pages(p) = new Array[Long]((if (p == 0) firstRows else PageRows) * width)
+    if (pages(p) == null) pages(p) = new Array[Long]((if (p == 0) FewestRows else PageRows) * width)
     else if (p == 0 && start(i) >= pages(0).length) {
       pages(0) = Arrays.copyOf(pages(0), pages(0).length * 2)
     }

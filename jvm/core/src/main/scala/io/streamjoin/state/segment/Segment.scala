@@ -41,7 +41,6 @@ import java.util.function.IntConsumer
  * @param low no first limit of its rows is lower
  * @param high no first limit of its rows is higher
  * @param timeIndex whether a probe finds rows by key and one time without a walk over the key
- * @param expected how many rows there may be
  * @param watched how many numbers a row has behind its limits, of which only the least is
  *   required
  */
@@ -51,9 +50,8 @@ private[segment] final class Segment(
     limitCount: Int,
     disk: SpilledBytes,
     timeIndex: Boolean = false,
-    expected: Int = 0,
     watched: Int = 0
-) extends RowPages(limitCount + watched, expected, disk) {
+) extends RowPages(limitCount + watched, disk) {
   import RowPages._
   import Segment._
 
@@ -197,7 +195,7 @@ private[segment] final class Segment(
 
   /** The rows that can be undone are added last, in arrival order. */
   private def buildIndex(): ChainIndex = {
-    val chains = new ChainIndex(this, math.max(count, expected), timeIndex)
+    val chains = new ChainIndex(this, count, timeIndex)
     var i = 0
     while (i < sealedCount) {
       if (!has(i, Reused)) chains.addAgain(i)

@@ -19,9 +19,9 @@ import io.streamjoin.bounds.Saturated
  *
  * @param span how far apart the first limits of the rows of one segment may be, see
  *   [[SegmentWidth]]
- * @param create makes a segment for limits from one to another, and an expected number of rows
+ * @param create makes a segment for limits from one to another
  */
-private[segment] final class SegmentList(span: Long, create: (Long, Long, Int) => Segment) {
+private[segment] final class SegmentList(span: Long, create: (Long, Long) => Segment) {
   private var open = new Array[Segment](16)
   private var openCount = 0
   private val closed = mutable.ArrayBuffer.empty[Segment]
@@ -89,9 +89,7 @@ private[segment] final class SegmentList(span: Long, create: (Long, Long, Int) =
     val high = if (at == openCount) end else math.min(end, open(at).low - 1)
     if (openCount == open.length) open = Arrays.copyOf(open, openCount * 2)
     System.arraycopy(open, at, open, at + 1, openCount - at)
-    // as full as the one before it
-    val expected = if (at > 0) open(at - 1).length else 0
-    val segment = create(math.min(low, limit), math.max(high, limit), expected)
+    val segment = create(math.min(low, limit), math.max(high, limit))
     open(at) = segment
     openCount += 1
     segment

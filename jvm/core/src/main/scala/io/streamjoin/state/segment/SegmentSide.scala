@@ -30,8 +30,7 @@ private[segment] final class SegmentSide[R](
 
   val segments: SegmentList = new SegmentList(
     span,
-    (low, high, expected) =>
-      new Segment(low, high, limitCount, disk, timeIndex, expected, watched.count)
+    new Segment(_, _, limitCount, disk, timeIndex, watched.count)
   )
 
   /** The segments as a probe visits them, and the times of their rows. */
