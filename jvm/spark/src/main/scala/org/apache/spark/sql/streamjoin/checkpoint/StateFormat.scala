@@ -54,8 +54,18 @@ private[streamjoin] trait StateFormat extends Serializable {
   /** Settings with which [[write]] writes a version. */
   def settingsOfNew(session: SQLConf): StateStoreConf = settings(session)
 
-  /** Writes rows as the first version of a partition, without an earlier one. */
-  def write(version: NewVersion, hadoopConf: Configuration)(rows: Iterator[StoredRow]): Unit
+  /**
+   * Writes rows as the first version of a partition, without an earlier one.
+   *
+   * @param content what is written. Its watermarks are those of all limits
+   * @param count the number of rows
+   */
+  def write(
+      version: StoredVersion,
+      content: StoredRows,
+      count: Long,
+      hadoopConf: Configuration
+  ): Unit
 
   /** Opens the rows in a store of this format. */
   def open(store: StateStore, shape: StateShape): StoredState

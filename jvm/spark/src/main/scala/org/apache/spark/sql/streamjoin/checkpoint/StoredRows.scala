@@ -7,12 +7,12 @@ import org.apache.spark.sql.types.StructType
 import io.streamjoin.model.{BySide, Side, Watermarks}
 
 /**
- * A version of one partition's state in the checkpoint.
+ * A version of one partition's state in the checkpoint, to be read or written.
  *
  * @param number the version
- * @param checkpointId ID of the file or snapshot of that version, if Spark has recorded one
+ * @param checkpointId ID of the file or snapshot of that version, if Spark records one
  * @param rows columns of each side's rows
- * @param conf settings for reading it
+ * @param conf settings for reading it, or [[StateFormat.settingsOfNew]]
  */
 private[streamjoin] final case class StoredVersion(
     store: StateStoreId,
@@ -56,23 +56,3 @@ private[streamjoin] final case class StoredRows(
   def watermark(side: Side): Int => Long =
     evicted(side).applyOrElse(_, (_: Int) => Watermarks.Unknown)
 }
-
-/**
- * A version to be written, of a partition that has no files yet.
- *
- * @param id ID of the version, if the checkpoint records IDs
- * @param numbers the named numbers beside the rows
- * @param evicted the watermarks of the last eviction, by side and limit
- * @param count the number of rows
- * @param conf settings for writing it, see [[StateFormat.settingsOfNew]]
- */
-private[streamjoin] final case class NewVersion(
-    store: StateStoreId,
-    number: Long,
-    id: Option[String],
-    shape: StateShape,
-    numbers: Map[String, Long],
-    evicted: BySide[Array[Long]],
-    count: Long,
-    conf: StateStoreConf
-)

@@ -12,12 +12,11 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.UnsafeRowSerializer
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
-import org.apache.spark.sql.streamjoin.checkpoint.{NewVersion, StateShape}
+import org.apache.spark.sql.streamjoin.checkpoint.{StoredRows, StoredVersion}
 import org.apache.spark.sql.streamjoin.spark.StateStoreId
-import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.model.BySide
 
 /**
  * Writes the rows of an operator to new partitions, in a Spark job: one task reads each old
@@ -72,18 +71,14 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
     moved.foreachPartition { packed =>
       val partition = TaskContext.getPartitionId()
       val own = all.value(partition)
-      val version = NewVersion(
-        StateStoreId(root, stored.operator, partition),
-        before.number,
-        own.id,
-        shape(stored.rows, own.evicted),
-        own.numbers,
-        own.evicted.map(_.toArray),
-        own.count,
-        settings
-      )
+      val store = StateStoreId(root, stored.operator, partition)
       val rows = packed.map(row => MovedRow.read(row._2, stored.rows(_).length))
-      format.write(version, conf.value.value)(rows)
+      format.write(
+        StoredVersion(store, before.number, own.id, stored.rows, settings),
+        StoredRows(own.numbers, own.evicted.map(_.toArray), rows, () => ()),
+        own.count,
+        conf.value.value
+      )
     }
     ids
   }
@@ -114,13 +109,4 @@ private[rescale] object RescaledState {
       count: Long,
       id: Option[String] = None
   )
-
-  /** A writer appends rows, each with its limits. It neither probes nor evicts. */
-  private def shape(rows: BySide[StructType], evicted: BySide[Seq[Long]]): StateShape =
-    StateShape(
-      rows,
-      evicted(_).length,
-      _ => 1L,
-      (_, _, _) => throw new UnsupportedOperationException("no row is removed")
-    )
 }

@@ -54,18 +54,17 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
             "segments into RocksDB, once"
         )
         logDebug("What RocksDB lacks of them", e)
-        take(version(store, number, shape), shape, hadoopConf)
+        take(version(store, number, shape), hadoopConf)
         open
     }
 
   private def version(store: StateStoreId, number: Long, shape: StateShape) =
     StoredVersion(store, number, None, BySide.of(shape.schema), from)
 
-  private def take(version: StoredVersion, shape: StateShape, hadoopConf: Configuration): Unit = {
-    val from = SegmentFormat.read(version, hadoopConf, inUse = false)
-    try new RocksDBImport(version.store, into, shape, hadoopConf)
-        .write(from.numbers, from.rows, from.evicted, version.number, checkpointId = None)
-    finally from.close()
+  private def take(version: StoredVersion, hadoopConf: Configuration): Unit = {
+    val content = SegmentFormat.read(version, hadoopConf, inUse = false)
+    try new RocksDBImport(version.copy(conf = into), content, hadoopConf).write()
+    finally content.close()
   }
 }
 

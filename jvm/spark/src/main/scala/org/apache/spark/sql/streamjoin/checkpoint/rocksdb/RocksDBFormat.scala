@@ -4,10 +4,8 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
-  NewVersion,
   StateFormat,
   StateShape,
-  StoredRow,
   StoredRows,
   StoredState,
   StoredVersion
@@ -62,11 +60,12 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
       inUse: Boolean
   ): StoredRows = new RocksDBReader(version, hadoopConf).read()
 
-  override def write(version: NewVersion, hadoopConf: Configuration)(
-      rows: Iterator[StoredRow]
-  ): Unit =
-    new RocksDBImport(version.store, version.conf, version.shape, hadoopConf)
-      .write(version.numbers, rows, version.evicted, version.number, version.id)
+  override def write(
+      version: StoredVersion,
+      content: StoredRows,
+      count: Long,
+      hadoopConf: Configuration
+  ): Unit = new RocksDBImport(version, content, hadoopConf).write()
 
   override def open(store: StateStore, shape: StateShape): StoredState = {
     val rows = new RocksDBJoinState(store, shape)

@@ -2,8 +2,13 @@ package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredRow}
-import org.apache.spark.sql.streamjoin.spark.{StateStoreConf, StateStoreId}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  StateShape,
+  StoredNumbers,
+  StoredRow,
+  StoredRows,
+  StoredVersion
+}
 
 import io.streamjoin.model.{Side, Watermarks}
 
@@ -14,42 +19,37 @@ import io.streamjoin.model.{Side, Watermarks}
  * snapshot has the version, so a rename makes it the snapshot of another version.
  */
 private[checkpoint] final class RocksDBImport(
-    id: StateStoreId,
-    conf: StateStoreConf,
-    shape: StateShape,
+    version: StoredVersion,
+    content: StoredRows,
     hadoopConf: Configuration
 ) {
   import RocksDBImport._
 
-  private val provider = SeparateDatabase.open(id, conf, hadoopConf)
+  /** Rows are appended, each with its limits. They are neither probed nor evicted. */
+  private val shape = StateShape(
+    version.rows,
+    content.evicted(_).length,
+    _ => 1L,
+    (_, _, _) => throw new UnsupportedOperationException("no row is removed")
+  )
+  private val provider = SeparateDatabase.open(version.store, version.conf, hadoopConf)
   private val store = provider.getStore(0, None)
   private var part = new RocksDBJoinState(store, shape)
   private var inPart = 0
 
-  /**
-   * Writes the snapshot of a version, and closes the database.
-   *
-   * @param evicted the watermarks of the last eviction, by side and limit
-   * @param checkpointId ID of the snapshot, if the checkpoint records IDs
-   */
-  def write(
-      numbers: Map[String, Long],
-      rows: Iterator[StoredRow],
-      evicted: Side => Array[Long],
-      version: Long,
-      checkpointId: Option[String]
-  ): Unit =
+  /** Writes the snapshot of the version, and closes the database. */
+  def write(): Unit =
     try {
       val stored = new StoredNumbers(store)
-      for ((name, value) <- numbers) stored.put(name, value)
-      rows.foreach(put)
+      for ((name, value) <- content.numbers) stored.put(name, value)
+      content.rows.foreach(put)
       for {
         side <- Side.both
-        (watermark, k) <- evicted(side).zipWithIndex if watermark != Watermarks.Unknown
+        (watermark, k) <- content.evicted(side).zipWithIndex if watermark != Watermarks.Unknown
       } stored.put(RocksDBLayout.evictedName(side, k), watermark)
       part.flush()
       store.commit()
-      rename(version, checkpointId)
+      rename()
     } finally close()
 
   private def put(row: StoredRow): Unit = {
@@ -62,10 +62,10 @@ private[checkpoint] final class RocksDBImport(
     }
   }
 
-  private def rename(version: Long, checkpointId: Option[String]): Unit = {
-    val name = (version.toString +: checkpointId.toSeq).mkString("_")
+  private def rename(): Unit = {
+    val name = (version.number.toString +: version.checkpointId.toSeq).mkString("_")
     if (name != Written.toString) {
-      val folder = id.storeCheckpointLocation()
+      val folder = version.store.storeCheckpointLocation()
       val files = folder.getFileSystem(hadoopConf)
       val snapshot = new Path(folder, s"$name.zip")
       // another attempt of the task may have written the same snapshot first

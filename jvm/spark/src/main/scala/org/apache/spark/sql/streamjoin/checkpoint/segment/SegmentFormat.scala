@@ -6,7 +6,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
-  NewVersion,
   StateFormat,
   StateShape,
   StoredNumbers,
@@ -79,18 +78,22 @@ private[checkpoint] object SegmentFormat extends StateFormat {
     reader(version, hadoopConf).exists()
 
   /** Buffers one row. */
-  override def write(version: NewVersion, hadoopConf: Configuration)(
-      rows: Iterator[StoredRow]
+  override def write(
+      version: StoredVersion,
+      content: StoredRows,
+      count: Long,
+      hadoopConf: Configuration
   ): Unit = {
     val into = files(version.store, version.conf, hadoopConf)
     try {
       into.create()
-      val file = StateFile(version.number, version.id.getOrElse(UUID.randomUUID().toString), 0)
+      val file =
+        StateFile(version.number, version.checkpointId.getOrElse(UUID.randomUUID().toString), 0)
       into.write(file, before = None) { out =>
-        StoredMap.write(version.numbers, out)
-        History.write(out, version.count, version.evicted) { write =>
+        StoredMap.write(content.numbers, out)
+        History.write(out, count, content.evicted) { write =>
           val change = new ChangeRow
-          rows.foreach { row =>
+          content.rows.foreach { row =>
             fill(change, row)
             write(change)
           }
