@@ -77,22 +77,29 @@ object Routing {
      * @param keyPartition the one of its key while the key is not spread, if the key
      *   [[isSpread]]; none: the hash alone identifies the key
      */
-    def owner(
+    final def owner(
         side: Side,
         key: Long,
         time: Long,
         partitions: Int,
         keyPartition: MaybePartition
-    ): MaybePartition
+    ): MaybePartition = this match {
+      case ByTime(_, buckets)   => MaybePartition(buckets.owner(side, time, partitions))
+      case ByKeyAndTime(_, hot) => hot.owner(side, key, time, partitions, keyPartition)
+    }
 
     /** The partition that has a replica of a row. */
-    def replica(
+    final def replica(
         side: Side,
         key: Long,
         time: Long,
         partitions: Int,
         keyPartition: MaybePartition
-    ): MaybePartition
+    ): MaybePartition = this match {
+      case _ if !hasReplicas(side) => MaybePartition.None
+      case ByTime(_, buckets)      => buckets.replica(side, time, partitions)
+      case ByKeyAndTime(_, hot)    => hot.replica(side, key, time, partitions, keyPartition)
+    }
 
     final override def hasReplicas(side: Side): Boolean = !single.contains(side)
 
@@ -104,46 +111,11 @@ object Routing {
    * partition.
    */
   final case class ByTime(single: Option[Side], buckets: ReachBuckets)
-      extends ByBuckets(ByTime.Name) {
-    override def owner(
-        side: Side,
-        key: Long,
-        time: Long,
-        partitions: Int,
-        keyPartition: MaybePartition
-    ): MaybePartition = MaybePartition(buckets.owner(side, time, partitions))
-
-    override def replica(
-        side: Side,
-        key: Long,
-        time: Long,
-        partitions: Int,
-        keyPartition: MaybePartition
-    ): MaybePartition =
-      if (hasReplicas(side)) buckets.replica(side, time, partitions) else MaybePartition.None
-  }
+      extends ByBuckets(ByTime.Name)
 
   /** As [[ByKey]], except for the rows of a few keys, which are routed by bucket from a time on. */
   final case class ByKeyAndTime(single: Option[Side], hot: HotKeys)
       extends ByBuckets(ByKey.name) {
-    override def owner(
-        side: Side,
-        key: Long,
-        time: Long,
-        partitions: Int,
-        keyPartition: MaybePartition
-    ): MaybePartition = hot.owner(side, key, time, partitions, keyPartition)
-
-    override def replica(
-        side: Side,
-        key: Long,
-        time: Long,
-        partitions: Int,
-        keyPartition: MaybePartition
-    ): MaybePartition =
-      if (hasReplicas(side)) hot.replica(side, key, time, partitions, keyPartition)
-      else MaybePartition.None
-
     override def isSpread(key: Long): Boolean = hot.contains(key)
   }
 
