@@ -66,15 +66,15 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
   def limitColumn(k: Int): Int = limiting(k)
 
   /** The row is evicted when the watermark of `limitColumn(k)` is above this. */
-  def limit(times: RowTimes, k: Int): Long = {
-    val terms = limits(k)
+  def limit(times: RowTimes, k: Int): Long = least(limits(k), times)
+
+  /** The least of the times plus their slacks. */
+  private def least(terms: Array[TimeBound], times: RowTimes): Long = {
     var least = Long.MaxValue
     var i = 0
     while (i < terms.length) {
       val t = terms(i)
-      if (!times.isNull(t.later)) {
-        least = math.min(least, Saturated.add(times(t.later), t.slack))
-      }
+      if (!times.isNull(t.later)) least = math.min(least, Saturated.add(times(t.later), t.slack))
       i += 1
     }
     least
@@ -165,14 +165,5 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
   }
 
   /** The greatest probe time of a row of the other input that could match. */
-  def probeTo(times: RowTimes): Long = {
-    var to = Long.MaxValue
-    var i = 0
-    while (i < upper.length) {
-      val t = upper(i)
-      if (!times.isNull(t.later)) to = math.min(to, Saturated.add(times(t.later), t.slack))
-      i += 1
-    }
-    to
-  }
+  def probeTo(times: RowTimes): Long = least(upper, times)
 }
