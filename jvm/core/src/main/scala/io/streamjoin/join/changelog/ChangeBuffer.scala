@@ -3,8 +3,8 @@ package io.streamjoin.join.changelog
 import java.util.{Arrays, Comparator}
 
 /**
- * Buffer of changes: rows with a mark each. One object is reused for one join key after
- * another.
+ * Buffer of changes: rows with a mark each, and the number of their partners. One object is
+ * reused for one join key after another.
  *
  * @tparam R a row
  */
@@ -21,6 +21,11 @@ final class ChangeBuffer[R] {
   def apply(i: Int): R = changes(i).row
 
   def isMarked(i: Int): Boolean = changes(i).isMarked
+
+  /** The number of partners that were added; a mark counts as one. */
+  def partners(i: Int): Int = changes(i).partners
+
+  def addPartners(i: Int, count: Int): Unit = changes(i).partners += count
 
   def add(row: R, marked: Boolean): Unit = {
     if (count == changes.length) changes = Arrays.copyOf(changes, count * 2)
@@ -59,5 +64,7 @@ private object ChangeBuffer {
   private val FewRows = 8
   private val ManyRows = 1 << 12
 
-  private final class Marked[R](val row: R, val isMarked: Boolean)
+  private final class Marked[R](val row: R, val isMarked: Boolean) {
+    var partners: Int = if (isMarked) 1 else 0
+  }
 }

@@ -159,9 +159,9 @@ final class ChangelogJoin[R, O](
   private def finish(key: Long, delta: KeyDelta[R]): Unit = {
     val side = delta.side
     if (joinType.notesMatches(side)) {
-      emitAlone(side, delta.removed, delta.had, added = false)
-      emitAlone(side, delta.expired, delta.hadExpired, added = false)
-      emitAlone(side, delta.added, delta.has, added = true)
+      emitAlone(side, delta.removed, added = false)
+      emitAlone(side, delta.expired, added = false)
+      emitAlone(side, delta.added, added = true)
       if (partners.has(side, key)) remember(key, delta)
     }
     var i = 0
@@ -182,15 +182,10 @@ final class ChangelogJoin[R, O](
     }
   }
 
-  private def emitAlone(
-      side: Side,
-      some: ChangeBuffer[R],
-      found: Array[Int],
-      added: Boolean
-  ): Unit = {
+  private def emitAlone(side: Side, some: ChangeBuffer[R], added: Boolean): Unit = {
     var i = 0
     while (i < some.length) {
-      if (isAlone(found(i) > 0)) outputDelta.emit(output.alone(side, some(i)), added)
+      if (isAlone(some.partners(i) > 0)) outputDelta.emit(output.alone(side, some(i)), added)
       i += 1
     }
   }
@@ -198,7 +193,7 @@ final class ChangelogJoin[R, O](
   private def remember(key: Long, delta: KeyDelta[R]): Unit =
     for (i <- 0 until delta.added.length) {
       val seen = rows(delta.side).seen(delta.added(i))
-      if (delta.counted) partners.put(delta.side, key, seen, delta.has(i))
+      if (delta.counted) partners.put(delta.side, key, seen, delta.added.partners(i))
       else partners.forget(delta.side, key, seen)
     }
 
@@ -213,8 +208,8 @@ final class ChangelogJoin[R, O](
     while ((notesOther || !delta.settled) && candidates.hasNext) {
       val partner = candidates.next()
       val row = partner.row
-      val lost = joinWith(side, delta.removed, row, delta.had, added = false)
-      val won = joinWith(side, delta.added, row, delta.has, added = true)
+      val lost = joinWith(side, delta.removed, row, added = false)
+      val won = joinWith(side, delta.added, row, added = true)
       val retracted = if (!notesOther || partner.matched) retract(delta, row) else 0
       if (partner.matched) {
         if (lost + won + retracted > 0 && rows(side).settlesExpired) {
@@ -243,7 +238,7 @@ final class ChangelogJoin[R, O](
    * @return the number of its partners among the expired rows
    */
   private def retract(delta: KeyDelta[R], other: R): Int =
-    joinWith(delta.side, delta.expired, other, delta.hadExpired, added = false)
+    joinWith(delta.side, delta.expired, other, added = false)
 
   /**
    * Removes the marks of unchanged rows of the other side whose only expired partner is deleted
@@ -272,19 +267,13 @@ final class ChangelogJoin[R, O](
   }
 
   /** Counts the rows that match the other one, and emits the pairs. */
-  private def joinWith(
-      side: Side,
-      some: ChangeBuffer[R],
-      other: R,
-      found: Array[Int],
-      added: Boolean
-  ): Int = {
+  private def joinWith(side: Side, some: ChangeBuffer[R], other: R, added: Boolean): Int = {
     var all = 0
     var i = 0
     while (i < some.length) {
       if (pairs(side, some(i), other)) {
         all += 1
-        found(i) += 1
+        some.addPartners(i, 1)
         if (!joinType.leftOnly) outputDelta.emit(joined(side, some(i), other), added)
       }
       i += 1
@@ -345,9 +334,9 @@ final class ChangelogJoin[R, O](
   }
 
   private def joinEachOther(): Unit = {
-    joinEach(ofRight.removed, ofRight.had, ofLeft.removed, ofLeft.had, added = false)
-    joinEach(ofRight.added, ofRight.has, ofLeft.added, ofLeft.has, added = true)
-    joinEach(ofRight.expired, ofRight.hadExpired, ofLeft.expired, ofLeft.hadExpired, added = false)
+    joinEach(ofRight.removed, ofLeft.removed, added = false)
+    joinEach(ofRight.added, ofLeft.added, added = true)
+    joinEach(ofRight.expired, ofLeft.expired, added = false)
     retractRemoved(ofLeft, ofRight)
     retractRemoved(ofRight, ofLeft)
   }
@@ -364,14 +353,12 @@ final class ChangelogJoin[R, O](
 
   private def joinEach(
       right: ChangeBuffer[R],
-      ofRight: Array[Int],
       left: ChangeBuffer[R],
-      ofLeft: Array[Int],
       added: Boolean
   ): Unit = {
     var i = 0
     while (i < right.length) {
-      ofRight(i) += joinWith(Left, left, right(i), ofLeft, added)
+      right.addPartners(i, joinWith(Left, left, right(i), added))
       i += 1
     }
   }
