@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 import io.streamjoin.model.JoinType
 
 /** [[PushFilters]] above event-time joins. */
-class PushFilterThroughStreamJoinSuite extends RulesOverJoins {
+class PushFiltersThroughJoinSuite extends RulesOverJoins {
 
   private def pushed(how: String, names: String*): StreamJoin = {
     val j = join(how)
