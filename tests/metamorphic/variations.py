@@ -17,10 +17,7 @@ OURS = "org.apache.spark.sql.streamjoin.logical.optimize."
 SPARKS = "org.apache.spark.sql.catalyst.optimizer."
 EXCLUDED = "spark.sql.optimizer.excludedRules"
 OPTIMIZER_RULES = {
-    **{
-        name: OURS + name
-        for name in ("PushFilters", "PruneNestedColumns", "OrderInOnePartition")
-    },
+    **{name: OURS + name for name in ("PushFilters", "PruneNestedColumns", "OrderInOnePartition")},
     **{
         name: SPARKS + name
         for name in (
