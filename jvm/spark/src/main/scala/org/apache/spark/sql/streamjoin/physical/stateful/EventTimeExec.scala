@@ -34,8 +34,7 @@ private[physical] trait EventTimeExec extends StatefulBinaryExec with Checkpoint
 
   @transient private var inputs: Option[Seq[SparkPlan]] = None
 
-  /** The inputs as executed, from which the tasks read. */
-  private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
+  override private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
 
   /**
    * The arrivals of the batch, for the tasks of the operator.

@@ -104,7 +104,7 @@ private[physical] object JoinInputs {
     case s: ShuffleExchangeLike          => ExchangeShuffle.isWritten(s.shuffleId, s.numMappers)
     case e: StreamExchangeExec           => e.shuffle.isWritten
     case _: ImposeOrderExec              => false
-    case e: EventTimeExec                => e.read.forall(isRead)
+    case j: StatefulBinaryExec           => j.read.forall(isRead)
     case other                           => other.children.forall(isRead)
   }
 

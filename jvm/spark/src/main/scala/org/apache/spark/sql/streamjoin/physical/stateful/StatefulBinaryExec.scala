@@ -90,6 +90,9 @@ abstract class StatefulBinaryExec(
     case _                     => false
   }
 
+  /** The inputs as executed, from which the tasks read. */
+  private[stateful] def read: Seq[SparkPlan] = children
+
   override def producedAttributes: AttributeSet = AttributeSet.empty
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(Nil, Nil)
