@@ -73,11 +73,13 @@ private[changelog] final class UnsafeChangelogOutput(
     kind -> InternalRow(UTF8String.fromString(kind.name), version, nowMs * 1000L)
   }.toMap
 
+  private val isComplete = columns.length == spec.output.columns.length
+
   private lazy val complete =
     UnsafeProjection.create(spec.output.columns, columns ++ spec.output.changes)
 
   /** Completes an output row with its change metadata. The next row overwrites it. */
   def row(changed: Changed[UnsafeRow]): InternalRow =
-    if (columns.length == spec.output.columns.length) changed.row
+    if (isComplete) changed.row
     else complete(pair(changed.row, metadata(changed.kind)))
 }

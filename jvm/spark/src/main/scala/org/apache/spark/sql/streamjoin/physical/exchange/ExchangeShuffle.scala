@@ -157,7 +157,7 @@ private[physical] object ExchangeShuffle {
    */
   private def united(context: SparkContext, inputs: Seq[RDD[NumberedRow]]): RDD[NumberedRow] = {
     val tasks = inputs.map(_.getNumPartitions).max
-    val anywhere = inputs.forall { rows =>
+    def anywhere = inputs.forall { rows =>
       rows.partitions.indices.forall(context.getPreferredLocs(rows, _).isEmpty)
     }
     if (tasks >= context.defaultParallelism && anywhere)
