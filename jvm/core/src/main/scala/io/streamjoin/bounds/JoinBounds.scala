@@ -72,6 +72,9 @@ final class JoinBounds(
 
   def indices(side: Side): IndexedSeq[Int] = if (side == Side.Left) ofLeft else ofRight
 
+  /** The event-time columns of a side. */
+  def watermarked(side: Side): IndexedSeq[Int] = indices(side).filter(columns(_).watermarked)
+
   /** The columns of the other input whose watermarks bound this column from below. */
   def governing(column: Int): IndexedSeq[Int] =
     indices(columns(column).side.other).filter { b =>

@@ -31,7 +31,7 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
   private val ofSource: Array[Int] = required.filterNot(bounds.columns(_).padded)
 
   /** The event-time columns of the side. */
-  val watermarked: Array[Int] = own.filter(bounds.columns(_).watermarked)
+  val watermarked: Array[Int] = bounds.watermarked(side).toArray
 
   private val filters: Array[TimeBound] =
     for (i <- own; j <- own if i != j && bounds.slack(i, j) != Unbounded)

@@ -18,8 +18,7 @@ import io.streamjoin.model.{BySide, Side}
  */
 final case class EvictionRule(bounds: JoinBounds, alone: Boolean) {
 
-  private val watermarked =
-    BySide.of(bounds.indices(_).filter(bounds.columns(_).watermarked).toArray)
+  private val watermarked = BySide.of(bounds.watermarked(_).toArray)
 
   /** The columns by which rows of a side are evicted; none: they stay until they are deleted. */
   def columns(side: Side): IndexedSeq[Int] =

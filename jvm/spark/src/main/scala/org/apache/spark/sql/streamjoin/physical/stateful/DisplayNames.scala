@@ -63,7 +63,7 @@ private[streamjoin] object DisplayNames {
 
   /** The qualifiers of the event times of an input. */
   private def ofTimes(bounds: JoinBounds, side: Side): Seq[Seq[String]] =
-    bounds.indices(side).filter(bounds.columns(_).watermarked).map { column =>
+    bounds.watermarked(side).map { column =>
       UnresolvedAttribute.parseAttributeName(bounds.columns(column).name).init
     }.distinct
 
