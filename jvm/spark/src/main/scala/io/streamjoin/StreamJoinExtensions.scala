@@ -25,9 +25,11 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream prints the same as `df.explain()`.
  *    - `ResolvePendingPath`: buffered rows are read as
  *      ``FROM `streamjoin-pending`.`/checkpoint` ``.
- *    - `ResolveChangelogJoin.SecondStep`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`,
- *      `ResolveStreamOrder`, `Changelogs.BeforeMode` run here as well, for plans that are resolved
- *      already: Spark checks for unsupported operations as soon as a query is resolved.
+ *    - `ResolveChangelogJoin.SecondStep` builds changelog joins that a DataFrame operation resolves
+ *      in two steps.
+ *    - All rules of the next stage, for plans that are resolved already: Spark checks for
+ *      unsupported operations as soon as a query is resolved.
+ *    - `Changelogs.BeforeMode` checks changes before Spark checks the output mode.
  *  - Resolution.
  *    - `ResolveSelectStream`: `SELECT STREAM id` is the column `id`, if there is no column STREAM.
  *    - `ResolveOrders`: an order becomes a watermark of its column, or is refused.
@@ -52,8 +54,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *      write.
  *    - `CheckBeforeSpark` runs the checks of the next stage, before Spark adds the plan to their
  *      errors.
- *  - Check, of the whole query: `ResolveChangelogJoin.check`, `PlaceWindows.check`,
- *    `ResolveAwaitedJoin.check`, `CheckJoinHints`, `CheckOutputMode`, `ResolveStreamOrder.check`,
+ *  - Check, of the whole query: `ResolveChangelogJoin.Check`, `PlaceWindows.Check`,
+ *    `ResolveAwaitedJoin.Check`, `CheckJoinHints`, `CheckOutputMode`, `ResolveStreamOrder.Check`,
  *    `Changelogs`, `CheckSecondWatermark`, `RefuseStateReader`; then `WarnAtAnalysis`.
  *  - Normalization.
  *    - `ResolveAwaitedJoin` replaces joins of Spark that no earlier rule has replaced, such as one

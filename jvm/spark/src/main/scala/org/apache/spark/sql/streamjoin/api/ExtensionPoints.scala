@@ -61,16 +61,19 @@ import org.apache.spark.sql.streamjoin.sql.{
   StreamSqlParser
 }
 
-/** Registers the rules of this project with Spark. */
+/** Registers the rules of this project with Spark: one [[Phase]] for each stage of the analyzer. */
 object ExtensionPoints {
 
   def inject(extensions: SparkSessionExtensions): Unit = {
     StreamJoinConditions.register()
     JoinListener.listen()
     parsing(extensions)
-    beforeResolution(extensions)
-    resolution(extensions)
-    ofResolvedQueries(extensions)
+    extensions.injectHintResolutionRule(beforeResolution)
+    extensions.injectResolutionRule(_ => resolution)
+    extensions.injectPostHocResolutionRule(postHoc)
+    extensions.injectCheckRule(session => plan => checks(session).foreach(_(plan)))
+    extensions.injectCheckRule(_ => new WarnAtAnalysis)
+    extensions.injectPlanNormalizationRule(_ => normalization)
     planning(extensions)
   }
 
@@ -81,61 +84,75 @@ object ExtensionPoints {
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
   }
 
-  private def beforeResolution(extensions: SparkSessionExtensions): Unit = {
+  private def beforeResolution(session: SparkSession): Phase = new Phase(
+    "before resolution",
     // before Spark looks up functions: DESCRIPTOR is not a function
-    extensions.injectHintResolutionRule(_ => ResolveTableFunctions)
-    extensions.injectHintResolutionRule(RefuseForeignFunctions(_))
-    extensions.injectHintResolutionRule(_ => HoldNames)
-    extensions.injectHintResolutionRule(_ => ResolveStreamHints)
-    extensions.injectHintResolutionRule(_ => MarkLastRows)
+    ResolveTableFunctions,
+    RefuseForeignFunctions(session),
+    HoldNames,
+    ResolveStreamHints,
+    MarkLastRows,
     // before Spark expands a star
-    extensions.injectHintResolutionRule(_ => HoldHintedJoins)
-    extensions.injectHintResolutionRule(ExplainStream(_))
+    HoldHintedJoins,
+    ExplainStream(session),
     // before Spark looks for a file format with this name
-    extensions.injectHintResolutionRule(ResolvePendingPath(_))
-  }
+    ResolvePendingPath(session),
+    ResolveChangelogJoin.SecondStep,
+    // Spark checks for unsupported stream-stream joins as soon as a query is resolved
+    resolution,
+    Changelogs.BeforeMode
+  )
 
-  private def resolution(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectResolutionRule(_ => ResolveSelectStream)
+  private val resolution: Phase = new Phase(
+    "resolution",
+    ResolveSelectStream,
     // the parts that a join inspects first: orders on its inputs, windows, bounds in WHERE
-    extensions.injectResolutionRule(_ => ResolveOrders)
-    extensions.injectResolutionRule(_ => InlineOrderedCTE)
-    extensions.injectResolutionRule(_ => ReplaceAsOfJoin)
-    extensions.injectResolutionRule(_ => PlaceWindows)
-    extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
+    ResolveOrders,
+    InlineOrderedCTE,
+    ReplaceAsOfJoin,
+    PlaceWindows,
+    ResolveStreamSubqueries,
     // before the event-time join, which treats each row as an insert
-    extensions.injectResolutionRule(_ => ResolveChangelog)
-    extensions.injectResolutionRule(_ => ResolveChangelogJoin)
-    extensions.injectResolutionRule(_ => HoldNames.Release)
-    extensions.injectResolutionRule(_ => CompleteSums)
-    extensions.injectResolutionRule(_ => ResolveStreamJoin)
-    extensions.injectResolutionRule(_ => RefuseWindowsInConditions)
-    extensions.injectResolutionRule(_ => ResolveRowtime)
-    extensions.injectResolutionRule(_ => ResolveStreamOrder)
-    extensions.injectPostHocResolutionRule(_ => TimesAndNumbers)
+    ResolveChangelog,
+    ResolveChangelogJoin,
+    HoldNames.Release,
+    CompleteSums,
+    ResolveStreamJoin,
+    RefuseWindowsInConditions,
+    ResolveRowtime,
+    ResolveStreamOrder
+  )
+
+  private def postHoc(session: SparkSession): Phase = new Phase(
+    "post-hoc resolution",
+    TimesAndNumbers,
     // the checkpoint last: this check plans the query
-    extensions.injectPostHocResolutionRule(session =>
-      new CheckBeforeSpark(checks(session) :+ new CheckCheckpoint(session))
-    )
-    extensions.injectCheckRule(session => plan => checks(session).foreach(_(plan)))
-    extensions.injectCheckRule(_ => new WarnAtAnalysis)
-  }
+    new CheckBeforeSpark(checks(session) :+ new CheckCheckpoint(session))
+  )
 
-  /** Spark checks for unsupported stream-stream joins as soon as a query is resolved. */
-  private def ofResolvedQueries(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectHintResolutionRule(_ => ResolveChangelogJoin.SecondStep)
-    extensions.injectHintResolutionRule(_ => InlineOrderedCTE)
-    extensions.injectHintResolutionRule(_ => PlaceWindows)
-    extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
-    extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
-    extensions.injectHintResolutionRule(_ => Changelogs.BeforeMode)
-  }
+  /** Checks of a whole query, in this order. */
+  private[api] def checks(session: SparkSession): Seq[LogicalPlan => Unit] = Seq(
+    ResolveChangelogJoin.Check,
+    PlaceWindows.Check,
+    ResolveAwaitedJoin.Check,
+    CheckJoinHints,
+    CheckOutputMode,
+    ResolveStreamOrder.Check,
+    Changelogs,
+    CheckSecondWatermark,
+    RefuseStateReader(session)
+  )
 
-  private def planning(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
-    extensions.injectPlanNormalizationRule(_ => OneEventTime)
+  private val normalization: Phase = new Phase(
+    "normalization",
+    ResolveAwaitedJoin,
+    OneEventTime,
     // for a whole query: the nodes above a join decide
-    extensions.injectPlanNormalizationRule(_ => MarkResult)
+    MarkResult
+  )
+
+  /** The rules of the optimizer by themselves, so that `excludedRules` can name each of them. */
+  private def planning(extensions: SparkSessionExtensions): Unit = {
     extensions.injectOptimizerRule(_ => PushFilters)
     extensions.injectOptimizerRule(_ => PruneNestedColumns)
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
@@ -143,17 +160,4 @@ object ExtensionPoints {
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
     extensions.injectColumnar(_ => PlanExchanges)
   }
-
-  /** Checks of a whole query, in this order. */
-  private def checks(session: SparkSession): Seq[LogicalPlan => Unit] = Seq(
-    ResolveChangelogJoin.check,
-    PlaceWindows.check,
-    ResolveAwaitedJoin.check,
-    CheckJoinHints,
-    CheckOutputMode,
-    ResolveStreamOrder.check,
-    Changelogs,
-    CheckSecondWatermark,
-    RefuseStateReader(session)
-  )
 }

@@ -1,50 +1,83 @@
 package org.apache.spark.sql.streamjoin.api
 
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.{Files, Paths}
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.scalatest.funsuite.AnyFunSuite
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.streamjoin.AnalysisSession
 
 /** The documentation of the extension lists all registered rules by stage and in order. */
-class ExtensionPointsSuite extends AnyFunSuite {
-
-  private val sources = Paths.get("src", "main", "scala")
+class ExtensionPointsSuite extends AnalysisSession {
 
   private val stages = Seq(
-    "Parsing" -> "Parser",
-    "Hint resolution" -> "HintResolutionRule",
-    "Resolution" -> "ResolutionRule",
-    "Post-hoc" -> "PostHocResolutionRule",
-    "Check" -> "CheckRule",
-    "Normalization" -> "PlanNormalizationRule",
-    "Optimization" -> "OptimizerRule",
-    "Planning" -> "PlannerStrategy|Columnar"
+    "Parsing",
+    "Hint resolution",
+    "Resolution",
+    "Post-hoc",
+    "Check",
+    "Normalization",
+    "Optimization",
+    "Planning"
   )
 
-  private def read(path: Path): String = Files.readString(sources.resolve(path))
-
-  private val registered: Map[String, Seq[String]] = {
-    val text = read(Paths.get("org/apache/spark/sql/streamjoin/api/ExtensionPoints.scala"))
-    stages.map { case (stage, hooks) =>
-      val injected = s"""inject(?:$hooks)\\((?:\\(?[\\w, ]+\\)? => )?(?:new )?([A-Z][\\w.]*)""".r
-      val several = if (hooks == "CheckRule") checks(text) else Nil
-      stage -> (several ++ injected.findAllMatchIn(text).map(m => plain(m.group(1))))
-    }.toMap
+  /** The rules that the extension injects, by stage. */
+  private lazy val injected: Map[String, Seq[AnyRef]] = {
+    val recorder = new Recorder
+    ExtensionPoints.inject(recorder)
+    recorder.rules.toMap
   }
 
-  /** The check rules, which are registered as a list. */
-  private def checks(text: String): Seq[String] =
-    "(?m)^    ([A-Z][\\w.]*)(?:\\(session\\))?,?$".r
-      .findAllMatchIn(text.substring(text.indexOf("def checks(")))
-      .map(_.group(1))
-      .toSeq
+  /** The names of the same rules, with the rules of each phase instead of the phase. */
+  private lazy val registered: Map[String, Seq[String]] = {
+    def names(rule: AnyRef): Seq[String] = rule match {
+      case phase: Phase =>
+        phase.rules.filterNot(_.isInstanceOf[Phase]).flatMap(names)
+      case _ if rule.getClass.isSynthetic => ExtensionPoints.checks(session).map(nameOf)
+      case _                              => Seq(nameOf(rule))
+    }
+    injected.map { case (stage, rules) => stage -> rules.flatMap(names) }
+  }
 
-  private val listed: Map[String, Seq[String]] = {
-    val text = read(Paths.get("io/streamjoin/StreamJoinExtensions.scala"))
+  private def nameOf(rule: AnyRef): String =
+    rule.getClass.getName.split('.').last.stripSuffix("$").replace('$', '.')
+
+  private class Recorder extends SparkSessionExtensions {
+    val rules = mutable.Map.empty[String, Seq[AnyRef]].withDefaultValue(Nil)
+
+    private def add(stage: String, rule: AnyRef): Unit = rules(stage) :+= rule
+
+    override def injectParser(builder: ParserBuilder): Unit =
+      add("Parsing", builder(session, session.sessionState.sqlParser))
+    override def injectHintResolutionRule(builder: RuleBuilder): Unit =
+      add("Hint resolution", builder(session))
+    override def injectResolutionRule(builder: RuleBuilder): Unit =
+      add("Resolution", builder(session))
+    override def injectPostHocResolutionRule(builder: RuleBuilder): Unit =
+      add("Post-hoc", builder(session))
+    override def injectCheckRule(builder: CheckRuleBuilder): Unit = add("Check", builder(session))
+    override def injectPlanNormalizationRule(builder: RuleBuilder): Unit =
+      add("Normalization", builder(session))
+    override def injectOptimizerRule(builder: RuleBuilder): Unit =
+      add("Optimization", builder(session))
+    override def injectPlannerStrategy(builder: StrategyBuilder): Unit =
+      add("Planning", builder(session))
+    override def injectColumnar(builder: ColumnarRuleBuilder): Unit =
+      add("Planning", builder(session))
+  }
+
+  private lazy val listed: Map[String, Seq[String]] = {
+    val text =
+      Files.readString(Paths.get(
+        "src",
+        "main",
+        "scala",
+        "io/streamjoin/StreamJoinExtensions.scala"
+      ))
     val doc = text.substring(text.indexOf("/**"), text.indexOf("Applied twice"))
-    val starts = stages.map { case (stage, _) =>
+    val starts = stages.map { stage =>
       stage -> s"(?m)^ \\*  - $stage[.,]".r.findFirstMatchIn(doc).fold(-1)(_.start)
     }
     val ends = starts.map(_._2).tail :+ doc.length
@@ -58,13 +91,18 @@ class ExtensionPointsSuite extends AnyFunSuite {
     }.toMap
   }
 
-  private def plain(name: String): String = name.stripSuffix(".around").stripSuffix(".")
-
-  for ((stage, _) <- stages)
+  for (stage <- stages)
     test(s"the documentation lists the rules of a stage in order: $stage") {
       assert(registered(stage).nonEmpty)
       assert(listed(stage) == registered(stage))
     }
+
+  test("a rule belongs to one stage, and before resolution those of resolution run as a whole") {
+    val all = registered.values.flatten.toSeq
+    assert(all.distinct == all)
+    val phases = injected("Hint resolution").collect { case p: Phase => p.rules }.flatten
+    assert(phases.collect { case p: Phase => p } == injected("Resolution"))
+  }
 
   test("each rule is named in a test suite") {
     val suites = Using.resource(Files.walk(Paths.get("src", "test", "scala"))) { paths =>

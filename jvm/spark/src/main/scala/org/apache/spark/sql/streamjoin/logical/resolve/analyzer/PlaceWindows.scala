@@ -49,8 +49,10 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /** Refuses a window that is not on an input of a join. */
-  def check(plan: LogicalPlan): Unit =
-    WindowsOfInputs.misplaced(plan).foreach(refusal => throw refusal.error)
+  object Check extends (LogicalPlan => Unit) {
+    override def apply(plan: LogicalPlan): Unit =
+      WindowsOfInputs.misplaced(plan).foreach(refusal => throw refusal.error)
+  }
 
   /** Whether conjuncts of WHERE above inner joins are still unresolved and may become bounds. */
   def mayBringBounds(plan: LogicalPlan): Boolean = plan match {

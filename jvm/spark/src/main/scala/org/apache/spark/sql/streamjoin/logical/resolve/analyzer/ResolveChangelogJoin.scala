@@ -106,10 +106,12 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
    * Refuses a reference above the join to the change metadata of an input. In a DataFrame this is
    * `orders["_change_type"]`.
    */
-  def check(plan: LogicalPlan): Unit =
-    if (plan.exists(_.isInstanceOf[ChangelogJoin])) {
-      for (p <- plan; a <- p.missingInput.find(ChangelogMarks.describesChange)) throw hidden(p, a)
-    }
+  object Check extends (LogicalPlan => Unit) {
+    override def apply(plan: LogicalPlan): Unit =
+      if (plan.exists(_.isInstanceOf[ChangelogJoin])) {
+        for (p <- plan; a <- p.missingInput.find(ChangelogMarks.describesChange)) throw hidden(p, a)
+      }
+  }
 
   /** Whether a plan is a changelog join that is not built yet. */
   def isPending(plan: LogicalPlan): Boolean = plan match {

@@ -110,20 +110,22 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 object ResolveAwaitedJoin extends Rule[LogicalPlan] {
 
   /** Refuses a join without a condition or bounds, unless a node above may still add them. */
-  def check(plan: LogicalPlan): Unit = plan match {
-    case j: Join if j.condition.isEmpty || ResolveStreamJoin.isAwaited(j) =>
-      j.children.foreach(check)
-    case _ => refuse(plan)
-  }
+  object Check extends (LogicalPlan => Unit) {
+    override def apply(plan: LogicalPlan): Unit = plan match {
+      case j: Join if j.condition.isEmpty || ResolveStreamJoin.isAwaited(j) =>
+        j.children.foreach(apply)
+      case _ => refuse(plan)
+    }
 
-  private def refuse(plan: LogicalPlan): Unit = plan.foreach {
-    case j: Join if j.resolved && JoinKind.required(j).exists(_.byEventTime) =>
-      CurrentOrigin.withOrigin(j.origin)(JoinBuilder.required(j))
-    case o: ImposeOrder if o.imposed && o.resolved =>
-      StreamJoinBuilder
-        .bounded(o.child, behindStateful = true)
-        .left.foreach(refusal => throw refusal.error)
-    case _ =>
+    private def refuse(plan: LogicalPlan): Unit = plan.foreach {
+      case j: Join if j.resolved && JoinKind.required(j).exists(_.byEventTime) =>
+        CurrentOrigin.withOrigin(j.origin)(JoinBuilder.required(j))
+      case o: ImposeOrder if o.imposed && o.resolved =>
+        StreamJoinBuilder
+          .bounded(o.child, behindStateful = true)
+          .left.foreach(refusal => throw refusal.error)
+      case _ =>
+    }
   }
 
   override def apply(plan: LogicalPlan): LogicalPlan = {

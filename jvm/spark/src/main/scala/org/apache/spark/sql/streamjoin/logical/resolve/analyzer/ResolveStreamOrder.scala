@@ -58,26 +58,28 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
    * Refuses sorts that are invalid in any output mode, and orders that a node above does not
    * preserve.
    */
-  def check(plan: LogicalPlan): Unit = plan.foreach {
-    case s: Sort if isOfStream(s) && checked =>
-      StreamOrderBuilder.build(s).left.foreach(throw _)
-    case p if undoes(p) =>
-      for (o <- p.children.flatMap(StreamOrder.orderedBy) if o.isInstanceOf[StreamOrder])
-        throw StreamJoinErrors.unsupportedOrder(
-          o.origin,
-          s"${p.nodeName} above it does not keep the order of its rows",
-          "Sort last, or remove this ORDER BY: it has no effect below this operator"
-        )
-    case _ =>
-  }
+  object Check extends (LogicalPlan => Unit) {
+    override def apply(plan: LogicalPlan): Unit = plan.foreach {
+      case s: Sort if isOfStream(s) && checked =>
+        StreamOrderBuilder.build(s).left.foreach(throw _)
+      case p if undoes(p) =>
+        for (o <- p.children.flatMap(StreamOrder.orderedBy) if o.isInstanceOf[StreamOrder])
+          throw StreamJoinErrors.unsupportedOrder(
+            o.origin,
+            s"${p.nodeName} above it does not keep the order of its rows",
+            "Sort last, or remove this ORDER BY: it has no effect below this operator"
+          )
+      case _ =>
+    }
 
-  /** Whether a node changes the order of its rows. */
-  private def undoes(plan: LogicalPlan): Boolean = plan match {
-    case Repartition(partitions, _, _) => partitions > 1
-    case _: RepartitionOperation | _: Sort | _: StreamOrder | _: Window | _: Aggregate =>
-      true
-    case _: Distinct | _: Deduplicate | _: DeduplicateWithinWatermark | _: MapGroups => true
-    case p => p.children.length > 1 || TimeColumns.isStateful(p)
+    /** Whether a node changes the order of its rows. */
+    private def undoes(plan: LogicalPlan): Boolean = plan match {
+      case Repartition(partitions, _, _) => partitions > 1
+      case _: RepartitionOperation | _: Sort | _: StreamOrder | _: Window | _: Aggregate =>
+        true
+      case _: Distinct | _: Deduplicate | _: DeduplicateWithinWatermark | _: MapGroups => true
+      case p => p.children.length > 1 || TimeColumns.isStateful(p)
+    }
   }
 
   /** Whether a sort of a stream is independent of the output mode. */

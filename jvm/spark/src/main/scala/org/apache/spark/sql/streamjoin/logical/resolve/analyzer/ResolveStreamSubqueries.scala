@@ -42,7 +42,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
                   "the reference in the WHERE above the join, or write the joins in FROM"
                 )
               }
-              PlaceWindows.check(q.plan)
+              PlaceWindows.Check(q.plan)
               ValidateSubqueryExpression(f, q)
             }
             // Spark looks for references of an outer query above joins only

@@ -96,8 +96,8 @@ class JoinRulesSuite extends AnalysisSession {
   }
 
   test("the check accepts a join without a condition and refuses an unbounded one") {
-    ResolveAwaitedJoin.check(join(None))
-    assert(refusal(ResolveAwaitedJoin.check(under(join(Some(key))))).getCondition ==
+    ResolveAwaitedJoin.Check(join(None))
+    assert(refusal(ResolveAwaitedJoin.Check(under(join(Some(key))))).getCondition ==
       "STREAM_JOIN.UNBOUNDED_STATE")
   }
 

@@ -95,10 +95,10 @@ class OrderRulesSuite extends AnalysisSession {
   test("another sort of a stream is refused, and a sort of a table is left to Spark") {
     val ofTable = sorted(table(inOrder))
     assert(ResolveStreamOrder(ofTable) == ofTable)
-    ResolveStreamOrder.check(ofTable)
+    ResolveStreamOrder.Check(ofTable)
     for (sort <- Seq(sorted(inOrder, Descending), sorted(plain))) {
       assert(ResolveStreamOrder(sort) == sort)
-      assert(refusal(ResolveStreamOrder.check(sort)).getCondition ==
+      assert(refusal(ResolveStreamOrder.Check(sort)).getCondition ==
         "STREAM_JOIN.UNSUPPORTED_ORDER")
     }
   }
@@ -154,11 +154,11 @@ class OrderRulesSuite extends AnalysisSession {
   test("an operator that does not keep the order is refused above it") {
     val order = ResolveStreamOrder(sorted(inOrder))
     for (above <- Seq(Repartition(2, shuffle = true, order), Distinct(order))) {
-      val refused = refusal(ResolveStreamOrder.check(above))
+      val refused = refusal(ResolveStreamOrder.Check(above))
       assert(refused.getMessage.contains("does not keep the order"))
     }
-    ResolveStreamOrder.check(Repartition(1, shuffle = false, order))
-    ResolveStreamOrder.check(Filter(Literal.TrueLiteral, order))
+    ResolveStreamOrder.Check(Repartition(1, shuffle = false, order))
+    ResolveStreamOrder.Check(Filter(Literal.TrueLiteral, order))
   }
 
   // ---- InlineOrderedCTE ----
