@@ -1,6 +1,7 @@
 package io.streamjoin.join.changelog
 
 import io.streamjoin.bounds.{JoinBounds, RowTimes}
+import io.streamjoin.join.Count
 import io.streamjoin.model.{BySide, Side}
 
 /**
@@ -38,4 +39,18 @@ final case class EvictionRule(bounds: JoinBounds, alone: Boolean) {
     while (i < own.length && (times.isNull(own(i)) || times(own(i)) >= received(own(i)))) i += 1
     i < own.length
   }
+}
+
+/** An operator whose rows are evicted or expire, apart from deletes. */
+trait Expiring {
+
+  /**
+   * Removes the rows of which a limit is below its clock.
+   *
+   * @param side a side whose rows have limits
+   * @param before the clocks, by limit, at the last call
+   * @param now the clocks now
+   * @param why the counter of the removed rows
+   */
+  def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit
 }

@@ -1,11 +1,25 @@
 package io.streamjoin.join.eventtime
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, Saturated}
+import io.streamjoin.join.Counters
 import io.streamjoin.join.Count.{Evicted, Input, Joined, Late, NullPadded, NullTime}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.placement.{MaybePartition, Placement, Routing}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
+
+/**
+ * The statistics that one task of a join collects.
+ *
+ * @param lags of the columns whose watermark is the largest time minus a lag, that lag; disorder is
+ *   measured by it, see [[Disorder]]
+ * @param load takes in the keys of rows that may match; none: not required
+ */
+final case class JoinStats(
+    counters: Counters,
+    lags: Map[Int, Long] = Map.empty,
+    load: Option[KeyLoad] = None
+)
 
 /**
  * Operator of the event-time join of two streams: takes rows and watermarks, emits rows. It

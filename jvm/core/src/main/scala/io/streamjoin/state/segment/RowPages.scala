@@ -3,6 +3,25 @@ package io.streamjoin.state.segment
 import java.util.{Arrays, BitSet}
 
 /**
+ * One of the chains of a row.
+ *
+ * @param shift position of the number of the older row, plus one, in the link
+ * @param off flag of a row that is in no such chain
+ */
+private[segment] final class ChainKind(val shift: Int, val off: Long)
+
+private[segment] object ChainKind {
+
+  /** Bits of the number of a row. */
+  val Bits = 29
+  val Mask: Int = (1 << Bits) - 1
+
+  val OfKey = new ChainKind(shift = 64 - Bits, off = 8L)
+  val OfTime = new ChainKind(shift = 64 - 2 * Bits, off = 16L)
+  val all: Seq[ChainKind] = Seq(OfKey, OfTime)
+}
+
+/**
  * Numbers of the rows of a segment. All numbers of a row are adjacent, for a probe reads rows
  * in no order of memory. Pages keep arrays below the size that the garbage collector treats as
  * large. Either all pages of a segment are in memory or all are on the local disk. While they

@@ -12,7 +12,7 @@ import org.json4s._
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
-import io.streamjoin.placement.{HotKey, HotKeys}
+import io.streamjoin.placement.{HotKey, HotKeys, ReachBuckets}
 
 /**
  * Files with the hot keys of a join, beside its state. A hot key is one whose rows are spread over
@@ -110,4 +110,16 @@ private[streamjoin] object HotKeyFiles {
           ("wider" -> key.wider)
       })
   ))
+}
+
+/** JSON form of time buckets. */
+private[checkpoint] object StoredBuckets {
+
+  def json(b: ReachBuckets): JObject =
+    ("shift" -> b.shift) ~ ("reach" -> b.reach) ~ ("width" -> b.width)
+
+  def read(json: JValue): ReachBuckets = {
+    def number(part: String) = (json \ part).asInstanceOf[JInt].num.longValue
+    ReachBuckets(number("shift"), number("reach"), number("width"))
+  }
 }

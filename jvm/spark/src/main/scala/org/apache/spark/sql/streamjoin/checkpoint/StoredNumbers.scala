@@ -40,3 +40,20 @@ private[streamjoin] object StoredNumbers {
   val schema: StateStoreColFamilySchema =
     StateStoreColFamilySchema(Family, 0, key, 0, value, Some(encoder))
 }
+
+/** A reusable row of non-null LONG columns, for keys of the state. */
+private[streamjoin] final class LongRow(fields: Int) {
+  private val row = new UnsafeRow(fields)
+  private val bytes = UnsafeRow.calculateBitSetWidthInBytes(fields) + fields * 8
+  row.pointTo(new Array[Byte](bytes), bytes)
+
+  /** Fills the row with these values, and returns the same object each time. */
+  def apply(values: Long*): UnsafeRow = {
+    var i = 0
+    while (i < fields) {
+      row.setLong(i, values(i))
+      i += 1
+    }
+    row
+  }
+}
