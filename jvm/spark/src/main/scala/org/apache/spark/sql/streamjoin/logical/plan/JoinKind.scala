@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
+import io.streamjoin.model.Side
+
 /**
  * The kind of a stream-to-stream join. The first rule that applies to a join decides:
  *
@@ -133,7 +135,7 @@ private[streamjoin] object JoinKind {
   }
 
   private val stateTtl: Misfit = Misfit(
-    o => o.leftTtl.nonEmpty || o.rightTtl.nonEmpty,
+    o => Side.both.exists(o.ttl(_).nonEmpty),
     JoinOptions.refusal(
       "state_ttl is an option of a changelog join: also write mode => 'changelog'",
       "mode",

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.NearestWord
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
+import io.streamjoin.model.BySide
+
 /**
  * The options of one join beside its condition and type. They travel in the plan from the call or
  * the SQL text to the operator: [[StreamJoinHint]], then [[StreamJoin]].
@@ -18,7 +20,7 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
  * @param mode `event_time` or `changelog`; none: determined by the inputs
  * @param emit `final` or `early`; none: determined by the mode. A changelog join, which evicts rows
  *   by watermark, emits early results and corrects them later
- * @param leftTtl the time to live of left rows after they were written, as text
+ * @param ttl the time to live of the rows of a side after they were written, as text
  * @param last whether each left row is joined with the last right row only, see [[AsOfJoin]]
  * @param orderScope the scope of an order above the join
  * @param hint identifies the hint of the options; joins of one SELECT share a hint
@@ -28,8 +30,7 @@ final case class JoinOptions(
     emitLate: Boolean = false,
     mode: Option[String] = None,
     emit: Option[String] = None,
-    leftTtl: Option[String] = None,
-    rightTtl: Option[String] = None,
+    ttl: BySide[Option[String]] = BySide(None, None),
     last: Boolean = false,
     orderScope: OrderScope = OrderScope.Query,
     hint: Option[UUID] = None
@@ -44,8 +45,8 @@ final case class JoinOptions(
     Option.when(emitLate)("late emit"),
     mode.map(m => s"mode $m"),
     emit.map(e => s"emit $e"),
-    leftTtl.map(t => s"state_ttl left $t"),
-    rightTtl.map(t => s"state_ttl right $t"),
+    ttl.left.map(t => s"state_ttl left $t"),
+    ttl.right.map(t => s"state_ttl right $t"),
     Option.when(last)("match last"),
     Option.when(orderScope != OrderScope.Query)("order_scope partition")
   ).flatten.mkString(", ")
@@ -103,8 +104,7 @@ object JoinOptions {
       "state_ttl",
       "an interval such as '30 days', for both inputs, or map('right', '30 days')",
       "'30 days'",
-      (options, value) =>
-        value.bySide.map { case (left, right) => options.copy(leftTtl = left, rightTtl = right) }
+      (options, value) => value.bySide.map(ttl => options.copy(ttl = ttl))
     ),
     either("match", "all", "last")((o, word) => o.copy(last = word == "last")),
     either("order_scope", "query", "partition")((o, word) =>

@@ -12,6 +12,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.{DayTimeIntervalType, IntegralType, StringType}
 import org.apache.spark.unsafe.types.CalendarInterval
 
+import io.streamjoin.model.BySide
+
 /** An option as written in the query, with its name in lower case. */
 private[streamjoin] final case class OptionValue(name: String, value: Expression) {
 
@@ -30,16 +32,16 @@ private[streamjoin] final case class OptionValue(name: String, value: Expression
    * An interval for both sides as text, or a map with an interval for each side. As text, a map is
    * `left=1 day, right=30 days`.
    */
-  def bySide: Option[(Option[String], Option[String])] = value match {
+  def bySide: Option[BySide[Option[String]]] = value match {
     case UnresolvedFunction(Seq(map), arguments, _, _, _, _, _) if map.equalsIgnoreCase("map") =>
       ofSides(arguments)
     case CreateMap(arguments, _) => ofSides(arguments)
     case Literal(text, StringType) if text.toString.contains('=') =>
       ofSides(text.toString.split(',').toSeq.flatMap(_.split("=", 2)).map(s => Literal(s.trim)))
-    case _ => distance.map(text => (Some(text), Some(text)))
+    case _ => distance.map(text => BySide(Some(text), Some(text)))
   }
 
-  private def ofSides(arguments: Seq[Expression]): Option[(Option[String], Option[String])] = {
+  private def ofSides(arguments: Seq[Expression]): Option[BySide[Option[String]]] = {
     val pairs = arguments.grouped(2).toSeq.map {
       case Seq(Literal(side, StringType), value) =>
         OptionValue(side.toString.toLowerCase(Locale.ROOT), value).distance.map(side.toString -> _)
@@ -50,7 +52,7 @@ private[streamjoin] final case class OptionValue(name: String, value: Expression
     Option.when(
       pairs.nonEmpty && pairs.forall(_.nonEmpty) && sides.distinct == sides &&
         sides.forall(Set("left", "right"))
-    )((limits.toMap.get("left"), limits.toMap.get("right")))
+    )(BySide.of(side => limits.toMap.get(side.name)))
   }
 
   /** An interval or a whole number, as text. It is validated when its column is resolved. */

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LocalRelatio
 import org.apache.spark.sql.streamjoin.{AnalysisSession, StreamJoinConf}
 
 import io.streamjoin.PythonApi
+import io.streamjoin.model.BySide
 
 /** Which kind of join the inputs and the options select, and the options that each kind refuses. */
 class JoinKindSuite extends AnalysisSession {
@@ -98,8 +99,8 @@ class JoinKindSuite extends AnalysisSession {
       "early" -> JoinOptions(emit = Some(JoinOptions.Early)),
       "early and event_time" ->
         JoinOptions(mode = Some(JoinOptions.EventTime), emit = Some(JoinOptions.Early)),
-      "left state_ttl" -> JoinOptions(leftTtl = Some("1 day")),
-      "right state_ttl" -> JoinOptions(rightTtl = Some("1 day")),
+      "left state_ttl" -> JoinOptions(ttl = BySide(Some("1 day"), None)),
+      "right state_ttl" -> JoinOptions(ttl = BySide(None, Some("1 day"))),
       "match" -> JoinOptions(last = true),
       "order_scope" -> JoinOptions(orderScope = OrderScope.EachPartition)
     )

@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
   StateTtl
 }
 
-import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.model.Side
 
 /**
  * `state_ttl` of versions, as a conjunct of the condition. A version expires if its key has not
@@ -31,8 +31,7 @@ private[asof] object VersionTtl {
       build: Side,
       versions: Option[Versions]
   ): Either[Refusal, Expression] = {
-    val options = StreamJoinHint.options(join).getOrElse(JoinOptions())
-    val ttl = BySide(options.leftTtl, options.rightTtl)
+    val ttl = StreamJoinHint.options(join).getOrElse(JoinOptions()).ttl
     def refused(reason: String) =
       Left(Refusal(JoinOptions.refusal(reason, "state_ttl")(join.origin)))
     if (Side.both.forall(ttl(_).isEmpty)) Right(condition)

@@ -57,8 +57,8 @@ private[streamjoin] object ChangelogBuilder {
     val options = StreamJoinHint.options(asked).getOrElse(JoinOptions())
     for {
       _ <- JoinKind.Changelog.misfit(asked).map(Refusal(_)).toLeft(())
-      leftTtl <- ttl(options.leftTtl, asked.origin)
-      rightTtl <- ttl(options.rightTtl, asked.origin)
+      leftTtl <- ttl(options.ttl.left, asked.origin)
+      rightTtl <- ttl(options.ttl.right, asked.origin)
       joinType <- JoinTypes.of(join.joinType).toRight(
         Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
       )
