@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
-  JoinReport,
+  EventTimeReport,
   JoinedRowOutput,
   StoredDisorder,
   StreamJoinMetrics
@@ -35,7 +35,7 @@ private[asof] final class AsOfTask(
     columns: BySide[Seq[Attribute]],
     batch: BatchArrivals,
     partitions: PartitionState,
-    report: JoinReport
+    report: EventTimeReport
 ) extends RowTask {
   import spec.join.times
   private val rows = new UnsafeAsOfRows(spec, columns)

@@ -42,7 +42,7 @@ private[physical] final class JoinTask(
     inputs: BySide[Seq[Attribute]],
     batch: BatchArrivals,
     partitions: PartitionState,
-    report: JoinReport
+    report: EventTimeReport
 ) extends RowTask {
   import spec.times.watermarks
 

@@ -30,7 +30,7 @@ private[physical] trait ReportsDisorder extends JoinExec {
   protected final def joinReport(
       held: Option[ExtremeNumbers],
       loads: Option[CollectionAccumulator[TaskLoad]] = None
-  ): JoinReport = JoinReport(report, furthest, sketched, held, loads)
+  ): EventTimeReport = EventTimeReport(report, furthest, sketched, held, loads)
 
   /** The explanation of the join, and the disorder that a running query has observed. */
   final override protected def explained: Seq[String] =

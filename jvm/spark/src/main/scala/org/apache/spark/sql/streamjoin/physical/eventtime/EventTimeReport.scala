@@ -20,7 +20,7 @@ import io.streamjoin.join.Counters
  * @param held the earliest times of the buffered rows, if an operator above requires them
  * @param loads the load of each task by key, if the join may spread hot keys
  */
-private[physical] final case class JoinReport(
+private[physical] final case class EventTimeReport(
     common: BatchReport,
     furthest: ExtremeNumbers,
     sketched: PartitionCounts,
