@@ -27,11 +27,11 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *      ``FROM `streamjoin-pending`.`/checkpoint` ``.
  *    - `ResolveChangelogJoin.SecondStep` builds changelog joins that a DataFrame operation resolves
  *      in two steps.
- *    - All rules of the next stage, for plans that are resolved already: Spark checks for
- *      unsupported operations as soon as a query is resolved.
+ *    - The rules of the next stage that build operators run here as well, for plans that are
+ *      resolved already: Spark checks for unsupported operations as soon as a query is resolved.
+ *      The last three, which concern names, run only after Spark has looked up names.
  *    - `Changelogs.BeforeMode` checks changes before Spark checks the output mode.
  *  - Resolution.
- *    - `ResolveSelectStream`: `SELECT STREAM id` is the column `id`, if there is no column STREAM.
  *    - `ResolveOrders`: an order becomes a watermark of its column, or is refused.
  *    - `InlineOrderedCTE` inlines common table expressions with an order.
  *    - `ReplaceAsOfJoin` replaces the `ASOF JOIN` of two streams that Spark 4.3 parses.
@@ -45,10 +45,11 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *      each update.
  *    - `ResolveStreamJoin`: a join of streams with an imposed order becomes the event-time join, or
  *      is refused.
+ *    - `ResolveStreamOrder`: `ORDER BY` an event time becomes an ordered output, or is refused.
+ *    - `ResolveSelectStream`: `SELECT STREAM id` is the column `id`, if there is no column STREAM.
  *    - `RefuseWindowsInConditions` refuses a window in a condition before Spark reports another
  *      error.
  *    - `ResolveRowtime` resolves `ROWTIME`.
- *    - `ResolveStreamOrder`: `ORDER BY` an event time becomes an ordered output, or is refused.
  *  - Post-hoc.
  *    - `TimesAndNumbers` refuses a time combined with a number before Spark does, with what to
  *      write.

@@ -99,13 +99,13 @@ object ExtensionPoints {
     ResolvePendingPath(session),
     ResolveChangelogJoin.SecondStep,
     // Spark checks for unsupported stream-stream joins as soon as a query is resolved
-    resolution,
+    operators,
     Changelogs.BeforeMode
   )
 
-  private val resolution: Phase = new Phase(
-    "resolution",
-    ResolveSelectStream,
+  /** The rules that build this project's operators from resolved parts of a query. */
+  private val operators: Phase = new Phase(
+    "operators",
     // the parts that a join inspects first: orders on its inputs, windows, bounds in WHERE
     ResolveOrders,
     InlineOrderedCTE,
@@ -118,9 +118,16 @@ object ExtensionPoints {
     HoldNames.Release,
     CompleteSums,
     ResolveStreamJoin,
-    RefuseWindowsInConditions,
-    ResolveRowtime,
     ResolveStreamOrder
+  )
+
+  private val resolution: Phase = new Phase(
+    "resolution",
+    operators,
+    // after Spark has looked up names
+    ResolveSelectStream,
+    RefuseWindowsInConditions,
+    ResolveRowtime
   )
 
   private def postHoc(session: SparkSession): Phase = new Phase(

@@ -79,6 +79,15 @@ class OrderRulesSuite extends AnalysisSession {
       "STREAM_JOIN.INVALID_ROWTIME")
   }
 
+  test("Spark looks up names before ROWTIME does") {
+    val df = ordered(stream("value AS k", "timestamp AS t"), "t")
+    assert(df.drop("rowtime").columns.toSeq == Seq("k", "t"))
+    session.sql("DECLARE OR REPLACE VARIABLE rowtime = 7")
+    try assert(planOf(df.selectExpr("k + rowtime")).references.map(_.name).toSeq == Seq("k"))
+    finally session.sql("DROP TEMPORARY VARIABLE rowtime")
+    assert(planOf(df.selectExpr("k", "rowtime")).references.map(_.name).toSet == Set("k", "t"))
+  }
+
   // ---- ResolveStreamOrder ----
 
   private def sorted(child: LogicalPlan, direction: SortDirection = Ascending) =
