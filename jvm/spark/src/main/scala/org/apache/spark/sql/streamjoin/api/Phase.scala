@@ -10,11 +10,13 @@ import org.apache.spark.sql.catalyst.rules.{Rule, RuleExecutor}
 private[api] final class Phase(stage: String, val rules: Rule[LogicalPlan]*)
     extends Rule[LogicalPlan] {
 
+  override val ruleName: String = s"streamjoin, $stage"
+
   private object Executor extends RuleExecutor[LogicalPlan] {
     // one iteration, without the check of Spark's `Once` that a second one changes nothing:
     // Spark itself iterates until the plan is resolved
     override protected def batches: Seq[Batch] =
-      Seq(Batch(s"streamjoin, $stage", FixedPoint(1), rules: _*))
+      Seq(Batch(ruleName, FixedPoint(1), rules: _*))
   }
 
   override def apply(plan: LogicalPlan): LogicalPlan = Executor.execute(plan)
