@@ -13,7 +13,12 @@ import io.streamjoin.model.{JoinType, Side}
  *   inserts minus deletes
  *     positive -> as many rows are inserted
  *     negative -> as many stored rows are deleted; rows that are not stored may have expired
+ *     row whose event time shows that it has expired
+ *              -> the deletes are those of the expired row, and the inserts write it again
  * }}}
+ *
+ * The last case is an update of which the join reads no column. The other input may have the same
+ * update, as in a self-join, and its old row must find the expired one.
  *
  * If equal rows may expire at different times, a delete removes the one that would expire
  * first, and of rows that expire together one that has lost no partner. A row that is deleted
@@ -48,11 +53,14 @@ private[changelog] final class CountedChanges[R](
     else {
       val inserts = countInserts(changes, from, until)
       val deletes = until - from - inserts
-      val both = if (rows.agesByWrite) 0 else math.min(inserts, deletes)
+      val mayReturn = inserts > 0 && deletes > 0 && returns(row)
+      val both = if (rows.agesByWrite || mayReturn) 0 else math.min(inserts, deletes)
       deleted.clear()
       if (deletes > both) takeEqual(key, row, deletes - both)
       // some of the inserted rows are deleted again
-      val passing = both + math.min(inserts - both, deletes - both - deleted.length)
+      val passing =
+        if (mayReturn && deleted.isEmpty) 0
+        else both + math.min(inserts - both, deletes - both - deleted.length)
       val again = math.min(deleted.length, inserts - passing)
       val unknown = deletes - passing - deleted.length
       if (unknown > 0) notStored(row, unknown, into)

@@ -11,7 +11,7 @@ import io.streamjoin.model.{JoinType, Side}
  *   in the order of sequences; equal rows of both kinds in one step cancel
  *     a row is left         -> it is stored
  *     only deletes are left -> nothing is stored
- *     nothing is left       -> the row that was stored before
+ *     nothing is left       -> the row that was stored before, or has expired
  * }}}
  *
  * If nothing is stored for the key, its row may have expired. Then the first delete has the
@@ -30,6 +30,9 @@ private[changelog] final class KeyedChanges[R](
   import KeyedChanges._
 
   private var changes: ChangeBuffer[R] = _
+
+  /** Whether the row of the key may have expired. */
+  private var open = false
   private val taken = new ChangeBuffer[R]
 
   override protected def net(
@@ -52,7 +55,7 @@ private[changelog] final class KeyedChanges[R](
     while (found && fresh < until && rows.compareSequence(changes(fresh), before) < 0)
       fresh += 1
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
-    val open = !found || !was && matched
+    open = !found || !was && matched
     val expired = open && retractExpired(fresh, until, into)
     if (stays(fresh, until, was, before)) upsert(key, stayed, was, before, matched, into)
     else {
@@ -87,8 +90,8 @@ private[changelog] final class KeyedChanges[R](
       while (start < end) {
         val endOfEqual = endOfEqualRows(start, end)
         val inserts = netInserts(start, endOfEqual)
-        if (inserts < 0) removed = Some(changes(start))
-        isVoid &&= inserts == 0
+        if (inserts < 0 || isBack(inserts, start)) removed = Some(changes(start))
+        isVoid &&= inserts == 0 && removed.isEmpty
         start = endOfEqual
       }
     }
@@ -156,6 +159,10 @@ private[changelog] final class KeyedChanges[R](
     removals
   }
 
+  /** Whether as many equal deletes as inserts write an expired row again. */
+  private def isBack(inserts: Int, at: Int): Boolean =
+    inserts == 0 && open && returns(changes(at))
+
   // ---- the stored row after the changes ----
 
   /**
@@ -168,7 +175,7 @@ private[changelog] final class KeyedChanges[R](
     while (start < until) {
       val end = endOfEqualRows(start, until)
       val inserts = netInserts(start, end)
-      if (inserts > 0) left = start
+      if (inserts > 0 || isBack(inserts, start)) left = start
       else if (inserts < 0 && left == Void) left = Deleted
       start = end
     }

@@ -66,6 +66,13 @@ private[changelog] abstract class NetChanges[R](
   protected def retracts(row: R): Boolean =
     rows.mayHaveExpired(row) && (joinType.preserves(side) || rows.joinable(row))
 
+  /**
+   * Whether a row that is not stored, with deletes and inserts in one batch, is an expired row that
+   * is written again. That holds if the time of the row shows that it is expired. With a TTL from
+   * the last write, the row may also be new, and deleted in its batch.
+   */
+  protected def returns(row: R): Boolean = !rows.agesByWrite && retracts(row)
+
   private def endOfRow(changes: ChangeBuffer[R], from: Int): Int = {
     var end = from + 1
     while (end < changes.length && rows.compareIdentity(changes(from), changes(end)) == 0) end += 1

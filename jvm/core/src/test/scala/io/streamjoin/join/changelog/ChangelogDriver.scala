@@ -58,7 +58,7 @@ object Layout {
  *   no bound
  * @param selective whether a filter on the output selects some rows
  * @param equality whether rows of different join keys never match
- * @param aging whether rows have a TTL
+ * @param aging whether rows have a TTL from their last write; else it is from their event time
  * @param condition the residual condition of a pair
  * @param nullSafe whether a join key that is NULL is equal to itself
  * @param retracts whether a delete of a row with a TTL is the delete of an expired row, if it is not stored
@@ -87,6 +87,9 @@ final case class TestChangelog(
     if (equality) Math.floorMod(join.hashCode, hashes).toLong else 0L
 
   private def bytes(row: Row): String = row.copy(expires = 0L, sequence = 0).toString
+
+  /** The clock of the TTL at the end of the batch before. */
+  var now: Long = Long.MinValue
 
   /** The number of evaluations of the condition. */
   var evaluations: Long = 0L
@@ -162,7 +165,7 @@ final case class TestChangelog(
     }
 
     override def mayHaveExpired(row: Row): Boolean =
-      retracts && row.expires != Long.MaxValue
+      retracts && (if (aging) row.expires != Long.MaxValue else row.expires < now)
 
     override def settlesExpired: Boolean =
       layout(side) == Layout.OneAKey && equality && within.isEmpty
@@ -318,6 +321,7 @@ final class ChangelogDriver(
       )
     }
     clock = now
+    join.now = now
     version()
   }
 

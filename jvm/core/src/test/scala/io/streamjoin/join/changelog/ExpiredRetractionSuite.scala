@@ -192,6 +192,36 @@ class ExpiredRetractionSuite extends AnyFunSuite {
     }
   }
 
+  for (layout <- layouts; joinType <- Seq(Inner, LeftOuter, LeftSemi, LeftAnti))
+    test(s"an expired row written again meets its partner of the same batch: $joinType, $layout") {
+      for (segments <- Seq(false, true)) {
+        val d = new ChangelogDriver(TestChangelog(joinType, layout, layout), segments)
+        // all of one event time, so all expire after 10
+        def aged(changes: Change[Row]*) = changes.map(c => c.copy(row = c.row.copy(expires = 10)))
+        def out(left: Change[Row]*)(right: Change[Row]*) =
+          d.batch(aged(left: _*), aged(right: _*)).map(c =>
+            (c.kind.added, c.row.left.map(_.value), c.row.right.map(_.value))
+          ).toSet
+        def expected(added: Boolean, left: Int) = joinType match {
+          case LeftAnti => Set.empty
+          case LeftSemi => Set((added, Some(left), None))
+          case _        => Set((added, Some(left), Some(4)))
+        }
+        d.at(0)
+        assert(out(add(2, sequence = 1))(add(4, sequence = 1)) == expected(added = true, 2))
+        d.at(11)
+        // the right row is updated, but not in a column that is read
+        assert(
+          out(remove(2, sequence = 2), add(8, sequence = 2))(
+            remove(4, sequence = 2),
+            add(4, sequence = 2)
+          ) == expected(added = false, 2) ++ expected(added = true, 8)
+        )
+        d.at(12)
+        assert(out(remove(8, sequence = 3))(remove(4, sequence = 3)) == expected(added = false, 8))
+      }
+    }
+
   test("a delete of an expired row of a semi or anti join uses the stored partners") {
     val deleted = Set(("delete", Option(2), Option.empty[Int]))
     for (

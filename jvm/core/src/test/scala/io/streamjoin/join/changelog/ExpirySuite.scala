@@ -111,7 +111,9 @@ class ExpirySuite extends AnyFunSuite {
   }
 
   test("an older change of a deleted key is stale until the TTL ends") {
-    val d = driver(JoinType.LeftOuter, Layout.UniqueKey)
+    val d = new ChangelogDriver(
+      TestChangelog(JoinType.LeftOuter, Layout.UniqueKey, Layout.UniqueKey, aging = true)
+    )
     d.at(0)
     val old = row(2, sequence = 1).copy(expires = 10)
     d.batch(Seq(acc(old)), Nil)
