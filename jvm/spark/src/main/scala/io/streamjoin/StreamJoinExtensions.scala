@@ -27,11 +27,12 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *      ``FROM `streamjoin-pending`.`/checkpoint` ``.
  *    - `ResolveChangelogJoin.SecondStep` builds changelog joins that a DataFrame operation resolves
  *      in two steps.
- *    - The rules of the next stage that build operators run here as well, for plans that are
- *      resolved already: Spark checks for unsupported operations as soon as a query is resolved.
- *      The last three, which concern names, run only after Spark has looked up names.
+ *    - The rules of the next stage that build operators run here as well, for the parts of a plan
+ *      that are resolved already: Spark checks for unsupported operations as soon as a query is
+ *      resolved. The other rules require names that Spark has looked up.
  *    - `Changelogs.BeforeMode` checks changes before Spark checks the output mode.
  *  - Resolution.
+ *    - `ResolveOrders.OfTables` removes the order of a table.
  *    - `ResolveOrders`: an order becomes a watermark of its column, or is refused.
  *    - `InlineOrderedCTE` inlines common table expressions with an order.
  *    - `ReplaceAsOfJoin` replaces the `ASOF JOIN` of two streams that Spark 4.3 parses.
@@ -46,9 +47,9 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ResolveStreamJoin`: a join of streams with an imposed order becomes the event-time join, or
  *      is refused.
  *    - `ResolveStreamOrder`: `ORDER BY` an event time becomes an ordered output, or is refused.
- *    - `ResolveSelectStream`: `SELECT STREAM id` is the column `id`, if there is no column STREAM.
  *    - `RefuseWindowsInConditions` refuses a window in a condition before Spark reports another
  *      error.
+ *    - `ResolveSelectStream`: `SELECT STREAM id` is the column `id`, if there is no column STREAM.
  *    - `ResolveRowtime` resolves `ROWTIME`.
  *  - Post-hoc.
  *    - `TimesAndNumbers` refuses a time combined with a number before Spark does, with what to

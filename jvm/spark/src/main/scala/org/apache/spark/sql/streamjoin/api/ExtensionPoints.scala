@@ -121,12 +121,13 @@ object ExtensionPoints {
     ResolveStreamOrder
   )
 
+  /** The operators, and the rules that run only after Spark has looked up names. */
   private val resolution: Phase = new Phase(
     "resolution",
+    ResolveOrders.OfTables,
     operators,
-    // after Spark has looked up names
-    ResolveSelectStream,
     RefuseWindowsInConditions,
+    ResolveSelectStream,
     ResolveRowtime
   )
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.rules.{Rule, RuleExecutor}
 private[api] final class Phase(stage: String, val rules: Rule[LogicalPlan]*)
     extends Rule[LogicalPlan] {
 
-  override val ruleName: String = s"streamjoin, $stage"
+  override val ruleName: String = s"streamjoin: $stage"
 
   private object Executor extends RuleExecutor[LogicalPlan] {
     // one iteration, without the check of Spark's `Once` that a second one changes nothing:

@@ -18,8 +18,7 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
  * Analyzer rule that builds the node for `IMPOSE_ORDER` when its input is resolved, or refuses the
- * column or the lag. It removes the node from a table, as Spark removes watermarks from batch
- * queries.
+ * column or the lag.
  *
  * A TIMESTAMP column also gets a watermark of Spark's, if the plan has none, for aggregations
  * above.
@@ -31,11 +30,23 @@ object ResolveOrders extends Rule[LogicalPlan] {
       plan.transformUp {
         case u: UnresolvedImposeOrder if u.childrenResolved && u.expressions.forall(_.resolved) =>
           imposed(u)
-        case o: ImposeOrder if o.child.resolved && !o.child.isStreaming =>
-          o.child.setTagValue(WarnAtAnalysis.OrderOfTable, o.column.name)
-          o.child
       }
     }
+
+  /**
+   * Removes the node from a table, as Spark removes watermarks from batch queries. Spark must have
+   * looked up names before: over Spark Connect, they refer to this node.
+   */
+  object OfTables extends Rule[LogicalPlan] {
+    override def apply(plan: LogicalPlan): LogicalPlan =
+      AnalysisHelper.allowInvokingTransformsInAnalyzer {
+        plan.transformUp {
+          case o: ImposeOrder if o.child.resolved && !o.child.isStreaming =>
+            o.child.setTagValue(WarnAtAnalysis.OrderOfTable, o.column.name)
+            o.child
+        }
+      }
+  }
 
   private def imposed(u: UnresolvedImposeOrder): ImposeOrder = {
     val ahead = u.ahead.map(word(u, _))

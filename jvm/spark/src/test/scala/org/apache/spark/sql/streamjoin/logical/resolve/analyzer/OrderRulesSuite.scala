@@ -46,9 +46,21 @@ class OrderRulesSuite extends AnalysisSession {
 
   test("an ImposeOrder on a table is removed") {
     val order = inOrder.collectFirst { case o: ImposeOrder => o }.get
-    assert(ResolveOrders(order) == order)
+    assert(ResolveOrders.OfTables(order) == order)
     val rows = table(order.child)
-    assert(ResolveOrders(order.withNewChildren(Seq(rows))) == rows)
+    assert(ResolveOrders.OfTables(order.withNewChildren(Seq(rows))) == rows)
+  }
+
+  test("the columns of an order on a table can be referenced over Spark Connect") {
+    val rows = LocalRelation(inOrder.output.map(_.newInstance()))
+    rows.setTagValue(LogicalPlan.PLAN_ID_TAG, 1L)
+    val order = UnresolvedHint("impose_order", Seq(Literal("t"), Literal("1 minute")), rows)
+    order.setTagValue(LogicalPlan.PLAN_ID_TAG, 2L)
+    val column = UnresolvedAttribute("k")
+    column.setTagValue(LogicalPlan.PLAN_ID_TAG, 2L)
+    val analyzed = session.sessionState.executePlan(Project(Seq(column), order)).analyzed
+    assert(analyzed.output.map(_.name) == Seq("k"))
+    assert(!analyzed.exists(_.isInstanceOf[ImposeOrder]))
   }
 
   // ---- ResolveRowtime ----
