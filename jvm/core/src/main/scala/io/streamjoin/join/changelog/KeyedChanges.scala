@@ -31,8 +31,8 @@ private[changelog] final class KeyedChanges[R](
 
   private var changes: ChangeBuffer[R] = _
 
-  /** Whether the row of the key may have expired. */
-  private var open = false
+  /** Whether the row may have expired, as far as the changes before show. */
+  private var mayBeExpired = false
   private val taken = new ChangeBuffer[R]
 
   override protected def net(
@@ -55,7 +55,8 @@ private[changelog] final class KeyedChanges[R](
     while (found && fresh < until && rows.compareSequence(changes(fresh), before) < 0)
       fresh += 1
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
-    open = !found || !was && matched
+    val open = !found || !was && matched
+    mayBeExpired = open
     val expired = open && retractExpired(fresh, until, into)
     if (stays(fresh, until, was, before)) upsert(key, stayed, was, before, matched, into)
     else {
@@ -161,7 +162,7 @@ private[changelog] final class KeyedChanges[R](
 
   /** Whether as many equal deletes as inserts write an expired row again. */
   private def isBack(inserts: Int, at: Int): Boolean =
-    inserts == 0 && open && returns(changes(at))
+    inserts == 0 && mayBeExpired && returns(changes(at))
 
   // ---- the stored row after the changes ----
 
@@ -198,6 +199,7 @@ private[changelog] final class KeyedChanges[R](
       val end = endOfStep(start, until)
       val left = ofStep(start, end)
       endsVoid = left == Void
+      mayBeExpired &&= endsVoid
       if (left >= 0) {
         stayed = changes(left)
         there = true

@@ -222,6 +222,16 @@ class ExpiredRetractionSuite extends AnyFunSuite {
       }
     }
 
+  test("an expired row that is deleted, then inserted and deleted at once, is deleted") {
+    val d = new ChangelogDriver(TestChangelog(Inner, Layout.UniqueKey, Layout.UniqueKey))
+    def aged(changes: Change[Row]*) = changes.map(c => c.copy(row = c.row.copy(expires = 10)))
+    d.at(0)
+    d.batch(aged(add(2, sequence = 1)), Seq(add(4)))
+    d.at(11)
+    val changes = aged(remove(2, sequence = 2), add(2, sequence = 3), remove(2, sequence = 3))
+    assert(d.batch(changes, Nil).map(_.kind) == Seq(ChangeKind.Delete))
+  }
+
   test("a delete of an expired row of a semi or anti join uses the stored partners") {
     val deleted = Set(("delete", Option(2), Option.empty[Int]))
     for (
