@@ -48,7 +48,8 @@ import io.streamjoin.state.JoinState
  *
  * A row that is evicted or expires deletes no results. A later delete of an expired row does: it
  * counts as the delete of a row that was stored until then. It is joined with the rows of the
- * other side that are stored, or are deleted in the same batch.
+ * other side that are stored, or are deleted in the same batch. If the batch writes the row again,
+ * the pairs that this deletes and inserts cancel.
  *
  * Watermarks evict a row once no change of it, and none of a partner, can arrive that is not
  * late. With the bounds of the condition this is

@@ -192,12 +192,14 @@ class ExpiredRetractionSuite extends AnyFunSuite {
     }
   }
 
+  /** Changes of rows of one event time, which expire after 10. */
+  private def aged(changes: Change[Row]*) =
+    changes.map(c => c.copy(row = c.row.copy(expires = 10)))
+
   for (layout <- layouts; joinType <- Seq(Inner, LeftOuter, LeftSemi, LeftAnti))
     test(s"an expired row written again meets its partner of the same batch: $joinType, $layout") {
       for (segments <- Seq(false, true)) {
         val d = new ChangelogDriver(TestChangelog(joinType, layout, layout), segments)
-        // all of one event time, so all expire after 10
-        def aged(changes: Change[Row]*) = changes.map(c => c.copy(row = c.row.copy(expires = 10)))
         def out(left: Change[Row]*)(right: Change[Row]*) =
           d.batch(aged(left: _*), aged(right: _*)).map(c =>
             (c.kind.added, c.row.left.map(_.value), c.row.right.map(_.value))
@@ -224,7 +226,6 @@ class ExpiredRetractionSuite extends AnyFunSuite {
 
   test("an expired row that is deleted, then inserted and deleted at once, is deleted") {
     val d = new ChangelogDriver(TestChangelog(Inner, Layout.UniqueKey, Layout.UniqueKey))
-    def aged(changes: Change[Row]*) = changes.map(c => c.copy(row = c.row.copy(expires = 10)))
     d.at(0)
     d.batch(aged(add(2, sequence = 1)), Seq(add(4)))
     d.at(11)

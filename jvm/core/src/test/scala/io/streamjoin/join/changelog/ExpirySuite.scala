@@ -15,8 +15,8 @@ class ExpirySuite extends AnyFunSuite {
   private def retract(r: Row) = Change(r, added = false)
   private def shown(r: Row): Option[Row] = Some(r.copy(expires = Long.MaxValue, sequence = 0))
 
-  private def driver(joinType: JoinType, layout: Layout = Layout.NoKey) =
-    new ChangelogDriver(TestChangelog(joinType, layout, layout))
+  private def driver(joinType: JoinType, layout: Layout = Layout.NoKey, aging: Boolean = false) =
+    new ChangelogDriver(TestChangelog(joinType, layout, layout, aging = aging))
 
   test("a row expires when the clock exceeds its limit, and retracts nothing") {
     val d = driver(JoinType.Inner)
@@ -111,9 +111,7 @@ class ExpirySuite extends AnyFunSuite {
   }
 
   test("an older change of a deleted key is stale until the TTL ends") {
-    val d = new ChangelogDriver(
-      TestChangelog(JoinType.LeftOuter, Layout.UniqueKey, Layout.UniqueKey, aging = true)
-    )
+    val d = driver(JoinType.LeftOuter, Layout.UniqueKey, aging = true)
     d.at(0)
     val old = row(2, sequence = 1).copy(expires = 10)
     d.batch(Seq(acc(old)), Nil)

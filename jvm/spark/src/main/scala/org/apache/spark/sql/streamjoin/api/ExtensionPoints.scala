@@ -104,7 +104,7 @@ object ExtensionPoints {
   )
 
   /** The rules that build this project's operators from resolved parts of a query. */
-  private val operators: Phase = new Phase(
+  private[api] val operators: Phase = new Phase(
     "operators",
     // the parts that a join inspects first: orders on its inputs, windows, bounds in WHERE
     ResolveOrders,
