@@ -99,6 +99,42 @@ class LayersSuite extends AnyFunSuite {
     assert(upward.isEmpty, upward.mkString("\n", "\n", ""))
   }
 
+  /**
+   * Files that read the active session. Spark makes the session of a query the active one while it
+   * parses, analyzes and plans the query. A program with several sessions may call any other code
+   * while another session is active.
+   */
+  private val whileSparkPlans = Set(
+    // called by the parser, or while Spark resolves a function or a data source
+    "api/VersionFunction",
+    "checkpoint/pending/JoinsFunction",
+    "checkpoint/pending/PendingTable",
+    "sql/StreamSqlParser",
+    // rules of the analyzer and what they call. DataFrameOperations, which calls some of these
+    // rules itself, makes the session of the DataFrame the active one
+    "logical/resolve/asof/AsOfBuilder",
+    "logical/resolve/asof/AsOfTimes",
+    "logical/resolve/eventtime/BuiltinJoin",
+    "logical/resolve/eventtime/LateColumn",
+    "logical/resolve/eventtime/Retention",
+    "logical/resolve/refusals/CheckSecondWatermark",
+    "logical/resolve/refusals/WarnAtAnalysis",
+    "logical/resolve/shared/Distance",
+    // planner; CheckCheckpoint makes its clone of the session the active one
+    "checkpoint/ExcludedRules",
+    "physical/PlanExchanges",
+    "physical/StreamJoinStrategy"
+  )
+
+  test("only code that Spark calls while it parses, analyzes or plans reads the active session") {
+    val reading = """SQLConf\.get\b|SparkSession\.(active|getActiveSession|getDefaultSession)\b""".r
+    val found = files.filter(file => reading.findFirstIn(Files.readString(file.path)).nonEmpty)
+    val names = found.map { file =>
+      file.path.toString.stripSuffix(".scala").split("/org/apache/spark/sql/streamjoin/").last
+    }
+    assert(names.toSet == whileSparkPlans)
+  }
+
   test("only the package spark imports Spark internals that change between versions") {
     val direct = for {
       file <- files

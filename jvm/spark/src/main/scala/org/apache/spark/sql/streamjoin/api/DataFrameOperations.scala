@@ -28,7 +28,7 @@ object DataFrameOperations {
       name: String,
       arguments: Seq[Any],
       options: Seq[(String, String)]
-  ): DataFrame = {
+  ): DataFrame = within(df) {
     val values = arguments.map {
       // resolves the condition as a filter on the input
       case condition: Column => planOf(df.filter(condition)).expressions.head
@@ -47,7 +47,7 @@ object DataFrameOperations {
    */
   def streamJoin(left: DataFrame, options: Seq[(String, Any)])(
       join: DataFrame => DataFrame
-  ): DataFrame = {
+  ): DataFrame = within(left) {
     val values = options.map { case (name, value) => OptionValue(name, Literal(value)) }
     val asked = JoinOptions.of(values, CurrentOrigin.get)
     val joined =
@@ -65,11 +65,19 @@ object DataFrameOperations {
     )
   }
 
+  /**
+   * Makes the session of a DataFrame the active one. Rules read settings from the active session,
+   * which is another one if a program uses several sessions.
+   */
+  private def within[T](df: DataFrame)(operation: => T): T = sessionOf(df).withActive(operation)
+
   private def on(df: DataFrame)(change: LogicalPlan => LogicalPlan): DataFrame = {
     val changed = change(planOf(df))
-    if (changed.fastEquals(planOf(df))) df
-    else classic.Dataset.ofRows(df.asInstanceOf[classic.DataFrame].sparkSession, changed)
+    if (changed.fastEquals(planOf(df))) df else classic.Dataset.ofRows(sessionOf(df), changed)
   }
+
+  private def sessionOf(df: DataFrame): classic.SparkSession =
+    df.asInstanceOf[classic.DataFrame].sparkSession
 
   private def planOf(df: DataFrame): LogicalPlan = df.asInstanceOf[classic.DataFrame].logicalPlan
 }

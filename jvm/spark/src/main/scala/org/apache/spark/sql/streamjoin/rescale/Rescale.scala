@@ -113,7 +113,7 @@ object Rescale {
   def apply(session: SparkSession, checkpoint: String, to: String, partitions: Int): Seq[String] = {
     val own = session.asInstanceOf[classic.SparkSession]
     val before = own.sparkContext.getLocalProperty(Description)
-    try new Rescale(own, checkpoint, to, partitions).run()
+    try own.withActive(new Rescale(own, checkpoint, to, partitions).run())
     finally own.sparkContext.setJobDescription(before)
   }
 
