@@ -19,7 +19,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
   private val (zoneThen, zoneNow) = (JoinDescription.zone(old), JoinDescription.zone(now))
 
   def requireAll(): Unit = {
-    requireZoneOfStored()
+    requireZone()
     val compared = (expected.keySet ++ found.keySet).toSeq.filterNot { name =>
       Apart(name) || Since(name) && !found.contains(name)
     }
@@ -90,12 +90,16 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
     zoneNow.nonEmpty && !description.contains("times")
 
   /**
-   * Refuses another session time zone if stored keys or times depend on it: a lookup would miss
-   * rows.
+   * Refuses another session time zone if stored keys or times depend on it, because a lookup would
+   * miss rows, or if days have another length in it. Two zones may have equal bounds for a day of
+   * 23 to 25 hours, but other days with 23 hours.
    */
-  private def requireZoneOfStored(): Unit =
-    for (stored <- zoneNow.map(_.stored) if stored.nonEmpty && otherZone)
-      throw zone(s"the value of ${stored.mkString(", ")} depends on it")
+  private def requireZone(): Unit =
+    for (before <- zoneThen; now <- zoneNow if !SessionZone.same(before.id, now.id)) {
+      if (now.stored.nonEmpty)
+        throw zone(s"the value of ${now.stored.mkString(", ")} depends on it")
+      if (!SessionZone.haveSameDays(before.id, now.id)) throw zoneOfBounds
+    }
 
   private def zoneOfBounds =
     zone("days or local times in the condition make the bounds depend on it")

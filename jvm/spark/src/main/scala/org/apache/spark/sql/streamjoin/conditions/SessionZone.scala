@@ -28,10 +28,14 @@ private[streamjoin] object SessionZone {
   private def ofChildren(e: Expression): Set[String] = e.children.flatMap(of).toSet
 
   /** Whether two zones have the same local time at each instant, as `UTC` and `Etc/UTC`. */
-  def same(a: String, b: String): Boolean = a == b || Try {
-    def rules(zone: String) = DateTimeUtils.getZoneId(zone).getRules
-    rules(a) == rules(b)
-  }.getOrElse(false)
+  def same(a: String, b: String): Boolean =
+    a == b || Try(rules(a) == rules(b)).getOrElse(false)
+
+  /** Whether a day has the same length in two zones at each instant: 24 hours, or the zones are the same. */
+  def haveSameDays(a: String, b: String): Boolean =
+    same(a, b) || Try(Seq(a, b).forall(rules(_).isFixedOffset)).getOrElse(false)
+
+  private def rules(zone: String) = DateTimeUtils.getZoneId(zone).getRules
 
   private def depends(e: TimeZoneAwareExpression): Boolean = e match {
     case c: Cast => Cast.needsTimeZone(c.child.dataType, c.dataType)
