@@ -16,7 +16,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.UnboundedJoins
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.plan.{
@@ -58,12 +57,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 /** Planner strategy for this project's logical nodes. */
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
-    UnboundedJoins.check(plan)
-    planned(plan)
-  }
-
-  private def planned(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case o: ImposeOrder => Seq(planOrder(o))
     case o: StreamOrder =>
       Seq(new StreamOrderExec(planLater(o.child), BatchInfo(), OrderSpec.of(o)))

@@ -96,13 +96,12 @@ class ChangelogJoinExec(
       batch: BatchInfo
   ): ChangelogJoinExec = batch.stateInfo match {
     case Some(info) if this.batch.stateInfo.isEmpty =>
-      lazy val begun = descriptionAsBegun(info)
-      val filters = InputFilter.asBegun(spec.inputs.filters, begun)
+      val filters = InputFilter.asBegun(spec.inputs.filters, descriptionAsBegun(info))
       new ChangelogJoinExec(
         InputFilter.over(left, Side.Left, filters),
         InputFilter.over(right, Side.Right, filters),
         batch,
-        CheckpointedKeys(spec.copy(inputs = spec.inputs.copy(filters = filters)), begun)
+        spec.copy(inputs = spec.inputs.copy(filters = filters))
       )
     case _ => new ChangelogJoinExec(left, right, batch, spec)
   }

@@ -105,23 +105,14 @@ private[changelog] final case class ChangelogSpec(
 
   /**
    * The columns by which rows of a side are distributed if the condition has no equality. All
-   * changes of a row reach one partition. An inferred key is not used: rows of older checkpoints
-   * are not distributed by it, and each change has the whole image.
+   * changes of a row reach one partition.
    */
   def spread(of: Side): Seq[Attribute] =
     if (on.joinType == JoinType.FullOuter) Nil
-    else if (side(of).key.columns.nonEmpty && !side(of).key.inferred) side(of).key.columns
+    else if (side(of).key.columns.nonEmpty) side(of).key.columns
     else side(of).image
 
   def side(side: Side): ChangelogSide = if (side == Side.Left) left else right
-
-  /** The same, with rows of these sides identified by all columns instead of the inferred key. */
-  def counting(sides: Set[Side]): ChangelogSpec = {
-    def of(side: Side) =
-      if (sides(side)) this.side(side).copy(key = this.side(side).key.counting)
-      else this.side(side)
-    copy(left = of(Side.Left), right = of(Side.Right))
-  }
 
   def keys(side: Side): Seq[Expression] =
     on.equiKeys.map(_.of(side))
@@ -145,11 +136,7 @@ private[changelog] final case class SideKey(
     oneAJoinKey: Boolean,
     sequence: Option[Attribute],
     sequenceRequired: Boolean
-) {
-
-  /** The same without a key: rows are identified by all columns, with a count. */
-  def counting: SideKey = copy(columns = Nil, inferred = false, oneAJoinKey = false)
-}
+)
 
 /**
  * When rows of an input leave the state.

@@ -45,7 +45,7 @@ private[changelog] object DescribedChangelog {
       ),
       zone(spec),
       DescribedKind.Changelog(
-        Side.both.map(side => s"${name(side)}${identity(spec.side(side))}"),
+        Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}"),
         Some(condition(spec)),
         Some(inputs(spec)),
         Option.when(spec.inputs.filters.nonEmpty)(spec.inputs.filters.map(_.sql).distinct.sorted)
@@ -58,21 +58,11 @@ private[changelog] object DescribedChangelog {
     )
   }
 
-  /** The sides whose rows are identified by all columns, according to a description. */
-  def counting(description: JoinDescription): Set[Side] =
-    Side.both.filter(side =>
-      description.changelog.exists(_.identity.exists(_.startsWith(name(side) + AllColumns)))
-    ).toSet
-
-  private val AllColumns = "all columns, counted"
-
   /**
    * Suffix of an alias, which distinguishes the latest versions of an input from its rows in the
    * join above.
    */
   private val LatestVersions = "last images"
-
-  private def name(side: Side): String = s"${side.name}: "
 
   /**
    * The conjuncts, sorted, since their order has no effect. Subqueries are omitted: their text
@@ -116,7 +106,7 @@ private[changelog] object DescribedChangelog {
 
   private def identity(side: ChangelogSide): String = {
     val told =
-      if (side.key.columns.isEmpty) AllColumns
+      if (side.key.columns.isEmpty) "all columns, counted"
       else side.key.columns.map(_.name).mkString(
         "key ",
         ", ",

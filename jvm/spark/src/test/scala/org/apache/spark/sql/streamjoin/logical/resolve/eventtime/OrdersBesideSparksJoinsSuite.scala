@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 
-import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
 
@@ -54,19 +52,6 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
         "GROUP BY window(ot, '4 seconds')), DESCRIPTOR(w), INTERVAL '1' MINUTE)"
     assert(refusal(over(meets("o", "d"))) == "UNBOUNDED_STATE")
     assert(joins(over(s"${meets("o", "d")} AND ${near("o", "d")}")) == "sparks(dt-ot)")
-  }
-
-  test("the check of the plan refuses an unbounded join of Spark below an order") {
-    val unbounded = s"SELECT o.ot FROM o JOIN d ON ${meets("o", "d")}"
-    val below = spark.sql(unbounded).queryExecution.analyzed
-    val order = spark.table("oi").queryExecution.analyzed.collectFirst { case o: ImposeOrder =>
-      o
-    }.get
-    val column = below.output.head
-    val above = order.copy(column = column, child = below)
-    intercept[AnalysisException](UnboundedJoins.check(above))
-    UnboundedJoins.check(below)
-    UnboundedJoins.check(above.copy(imposed = false))
   }
 
   test("a stream join above a join of Spark is refused unless the lower one is bounded") {
