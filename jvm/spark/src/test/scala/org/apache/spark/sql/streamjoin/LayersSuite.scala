@@ -9,6 +9,10 @@ import org.scalatest.funsuite.AnyFunSuite
 /**
  * The layer order of the packages, from the models at the bottom to the public API. A file imports
  * only from its own layer or a lower one, so no two packages depend on each other.
+ *
+ * Of Spark, a file imports every class that has one name in all supported versions. Compilation for
+ * each version finds a class that has not, and the check of links finds changed members
+ * (`tests/packaging/test_spark_versions.py`).
  */
 class LayersSuite extends AnyFunSuite {
 
@@ -72,19 +76,6 @@ class LayersSuite extends AnyFunSuite {
     finally found.close()
   }
 
-  /** Packages of Spark whose members differ between its versions. */
-  private val volatile = Seq(
-    "org.apache.spark.memory",
-    "org.apache.spark.scheduler",
-    "org.apache.spark.shuffle",
-    "org.apache.spark.sql.catalyst.optimizer",
-    "org.apache.spark.sql.execution.streaming",
-    "org.apache.spark.storage"
-  )
-
-  /** Java classes: a Scala alias cannot expose their static members. */
-  private val allowed = Seq("MemoryConsumer", "MemoryMode", "TaskMemoryManager")
-
   test("every package has a position in the order of layers") {
     assert(files.nonEmpty)
     assert(files.map(_.packageName).toSet -- layers.keySet == Set.empty)
@@ -135,16 +126,23 @@ class LayersSuite extends AnyFunSuite {
     assert(names.toSet == whileSparkPlans)
   }
 
-  test("only the package spark imports Spark internals that change between versions") {
-    val direct = for {
-      file <- files
-      if file.packageName != s"${LayersSuite.Spark}.spark" && !file.path.endsWith(
-        "spark/package.scala"
-      )
-      imported <- file.ofSpark
-      if volatile.exists(imported.startsWith) && !allowed.exists(imported.contains)
-    } yield s"${file.path}: $imported"
-    assert(direct.isEmpty, direct.mkString("\n", "\n", ""))
+  test("only classes that a version of Spark has moved have aliases") {
+    val main = Paths.get("src", "main")
+    val folders = Files.list(main)
+    val aliases =
+      try
+        folders.iterator.asScala
+          .map(_.resolve(s"${LayersSuite.Spark.replace('.', '/')}/spark/RelocatedClasses.scala"))
+          .filter(Files.exists(_))
+          .map(file => SourceFile.aliases(Files.readString(file)))
+          .toSeq
+      finally folders.close()
+    assert(aliases.length > 1)
+    val names = aliases.head.keySet
+    assert(names.nonEmpty && aliases.forall(_.keySet == names))
+    assert(names.filter(name => aliases.map(_(name)).distinct.length == 1) == Set.empty)
+    val shared = main.resolve(s"scala/${LayersSuite.Spark.replace('.', '/')}/spark/package.scala")
+    assert(SourceFile.aliases(Files.readString(shared)) == Map.empty)
   }
 }
 
@@ -152,13 +150,7 @@ private object LayersSuite {
   val Spark = "org.apache.spark.sql.streamjoin"
 }
 
-/** @param ofSpark the import clauses of Spark's packages, as text */
-private final case class SourceFile(
-    path: Path,
-    packageName: String,
-    imported: Seq[String],
-    ofSpark: Seq[String]
-) {
+private final case class SourceFile(path: Path, packageName: String, imported: Seq[String]) {
 
   /** The packages of this project from which the file imports. */
   def imports(packages: Set[String]): Seq[String] =
@@ -171,15 +163,25 @@ private object SourceFile {
   private val Import =
     """(?m)^\s*import ((?:io\.streamjoin|org\.apache\.spark\.sql\.streamjoin)[\w.]*)""".r
 
-  private val ImportOfSpark = """(?m)^\s*import (org\.apache\.spark\.(?:\{[^}]*}|.*))""".r
+  private val Prefix = """(?m)^import ([\w.]+)\.(?:(\w+)|\{([^}]*)})$""".r
+  private val Alias = """(?m)^ +(?:type|lazy val) (\w+) = (\w+)(\.[\w.]+)$""".r
+
+  /** The aliases in a source text, with the full names of their classes. */
+  def aliases(text: String): Map[String, String] = {
+    val packages = for {
+      found <- Prefix.findAllMatchIn(text)
+      name <- Option(found.group(2)).getOrElse(found.group(3)).split(',').map(_.trim)
+    } yield name -> s"${found.group(1)}.$name"
+    val known = packages.toMap
+    Alias.findAllMatchIn(text).map(m => m.group(1) -> (known(m.group(2)) + m.group(3))).toMap
+  }
 
   def read(path: Path): SourceFile = {
     val text = Files.readString(path)
     SourceFile(
       path,
       Package.findFirstMatchIn(text).get.group(1),
-      Import.findAllMatchIn(text).map(_.group(1).stripSuffix(".")).toSeq,
-      ImportOfSpark.findAllMatchIn(text).map(_.group(1)).toSeq
+      Import.findAllMatchIn(text).map(_.group(1).stripSuffix(".")).toSeq
     )
   }
 }

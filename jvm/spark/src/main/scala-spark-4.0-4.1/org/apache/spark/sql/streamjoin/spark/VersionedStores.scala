@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.spark
 
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
+
 /** A provider whose stores are opened at a version. */
 private[streamjoin] trait VersionedStores extends StateStoreProvider {
 

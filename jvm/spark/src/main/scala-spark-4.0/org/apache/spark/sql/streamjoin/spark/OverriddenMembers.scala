@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.spark
 
 import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.execution.streaming.state.StateStore
 
 // Members that later versions of Spark have. This version does not call them.
 

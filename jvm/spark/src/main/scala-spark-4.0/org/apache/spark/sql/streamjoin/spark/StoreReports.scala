@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.spark
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.internal.SQLConf
 
 /**

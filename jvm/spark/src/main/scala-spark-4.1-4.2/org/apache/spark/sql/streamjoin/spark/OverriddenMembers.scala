@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.spark
 
 import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.execution.streaming.state.StateStore
 
 // Overrides of members that later versions of Spark have.
 

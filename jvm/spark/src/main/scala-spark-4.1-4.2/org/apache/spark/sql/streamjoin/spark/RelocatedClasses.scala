@@ -29,7 +29,6 @@ private[streamjoin] trait RelocatedClasses {
   lazy val StreamingSymmetricHashJoinHelper = stateful.join.StreamingSymmetricHashJoinHelper
 
   type IncrementalExecution = runtime.IncrementalExecution
-  lazy val StreamExecution = runtime.StreamExecution
   lazy val StreamingCheckpointConstants = runtime.StreamingCheckpointConstants
   type StreamingQueryWrapper = runtime.StreamingQueryWrapper
   type StreamingRelation = runtime.StreamingRelation

@@ -4,6 +4,14 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkEnv
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreConf,
+  StateStoreCoordinatorRef,
+  StateStoreId,
+  StateStoreProviderId
+}
 import org.apache.spark.sql.internal.SQLConf
 
 /** Reports of state stores to Spark's coordinator of state stores. */

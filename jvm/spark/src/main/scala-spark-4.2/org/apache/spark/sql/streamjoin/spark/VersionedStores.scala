@@ -2,6 +2,8 @@ package org.apache.spark.sql.streamjoin.spark
 
 import java.util.concurrent.locks.ReentrantReadWriteLock
 
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
+
 /** A provider whose stores are opened at a version. */
 private[streamjoin] trait VersionedStores extends StateStoreProvider {
 

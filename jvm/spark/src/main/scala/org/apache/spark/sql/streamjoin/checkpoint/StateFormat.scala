@@ -2,13 +2,13 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreColFamilySchema,
   StateStoreConf,
   StateStoreProvider
 }
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{BooleanType, StructType}
 
 import io.streamjoin.model.Side

@@ -9,17 +9,16 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOperatorMetadataFailure
-import org.apache.spark.sql.streamjoin.errors.StateErrors
-import org.apache.spark.sql.streamjoin.spark.{
-  CheckpointFileManager,
+import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadata,
   OperatorStateMetadataReader,
   OperatorStateMetadataV2,
   StateSchemaCompatibilityChecker,
   StateSchemaValidationResult,
-  StateStoreColFamilySchema,
-  StatefulOperatorStateInfo
+  StateStoreColFamilySchema
 }
+import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.spark.{CheckpointFileManager, StatefulOperatorStateInfo}
 
 /**
  * Writes the schemas of the state beside it, or validates them against the stored ones.

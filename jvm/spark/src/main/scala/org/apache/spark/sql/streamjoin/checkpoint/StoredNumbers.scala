@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
   StateStore,

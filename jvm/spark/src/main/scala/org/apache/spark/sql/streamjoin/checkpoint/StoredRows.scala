@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.streamjoin.spark.{StateStoreConf, StateStoreId}
+import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.{BySide, Side, Watermarks}

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical
 
-import java.util.UUID
-
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -9,6 +7,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
@@ -18,13 +17,10 @@ import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
-  IncrementalExecution,
   NamedSources,
   OffsetSeqLog,
   OffsetSeqMetadata,
-  OperatorStateMetadataV2,
-  SparkClass,
-  WatermarkPropagator
+  SparkFactories
 }
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
   DIR_NAME_COMMITS,
@@ -126,20 +122,9 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     val metadata = log.offsetSeqMetadataForBatchId(batch).getOrElse(OffsetSeqMetadata(0, 0))
     OffsetSeqMetadata.setSessionConf(metadata, own.sessionState.conf)
     own.conf.set(SQLConf.CBO_ENABLED.key, false)
-    val planner = SparkClass.make(
-      classOf[IncrementalExecution],
-      own,
-      w.inputQuery,
-      w.outputMode,
-      folder(w, DIR_NAME_STATE).toString,
-      UUID.randomUUID,
-      UUID.randomUUID,
-      batch,
-      None,
-      metadata,
-      WatermarkPropagator.noop(),
-      false // the first batch writes metadata
-    )
+    val states = folder(w, DIR_NAME_STATE).toString
+    val planner =
+      SparkFactories.execution(own, w.inputQuery, w.outputMode, states, batch, metadata)
     planner.state(planner.sparkPlan)
   }
 

@@ -6,13 +6,13 @@ import scala.collection.mutable
 
 import org.apache.spark.SparkEnv
 import org.apache.spark.internal.Logging
+import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streaming.StreamingQueryListener.{
   QueryProgressEvent,
   QueryTerminatedEvent
 }
 import org.apache.spark.sql.streamjoin.run.{OncePerApplication, RunScope}
-import org.apache.spark.sql.streamjoin.spark.{SparkListener, SparkListenerEvent}
 
 /**
  * Listener that passes the reports of joins to Spark's metrics system, and logs warnings on the

@@ -6,6 +6,7 @@ import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileUtil, Path}
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataWriter
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.checkpoint.{
@@ -14,7 +15,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StateSchemaFiles
 }
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants._
-import org.apache.spark.sql.streamjoin.spark.{CheckpointFileManager, OperatorStateMetadataWriter}
+import org.apache.spark.sql.streamjoin.spark.CheckpointFileManager
 import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 

@@ -10,10 +10,10 @@ import org.apache.spark.rdd.{RDD, ShuffledRDD}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.UnsafeRowSerializer
+import org.apache.spark.sql.execution.streaming.state.StateStoreId
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredRows, StoredVersion}
-import org.apache.spark.sql.streamjoin.spark.StateStoreId
 import org.apache.spark.util.SerializableConfiguration
 
 import io.streamjoin.model.BySide

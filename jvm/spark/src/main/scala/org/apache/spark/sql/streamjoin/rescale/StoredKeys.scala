@@ -4,10 +4,10 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.streamjoin.spark.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.streamjoin.model.Side

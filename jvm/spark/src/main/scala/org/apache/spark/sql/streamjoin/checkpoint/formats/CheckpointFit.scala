@@ -1,9 +1,12 @@
 package org.apache.spark.sql.streamjoin.checkpoint.formats
 
 import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorStateMetadata,
+  OperatorStateMetadataV2
+}
 import org.apache.spark.sql.streamjoin.checkpoint.{DescriptionComparison, JoinDescription}
 import org.apache.spark.sql.streamjoin.errors.StateErrors
-import org.apache.spark.sql.streamjoin.spark.{OperatorStateMetadata, OperatorStateMetadataV2}
 
 /**
  * Checks whether a checkpoint fits the join that continues from it.

@@ -2,6 +2,12 @@ package org.apache.spark.sql.streamjoin.checkpoint.formats
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorStateMetadata,
+  OperatorStateMetadataV2,
+  StateStoreConf,
+  StateStoreId
+}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.rocksdb.{RocksDBFormat, RocksDBImport}
 import org.apache.spark.sql.streamjoin.checkpoint.segment.SegmentFormat
@@ -10,12 +16,6 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StateFormat,
   StateShape,
   StoredVersion
-}
-import org.apache.spark.sql.streamjoin.spark.{
-  OperatorStateMetadata,
-  OperatorStateMetadataV2,
-  StateStoreConf,
-  StateStoreId
 }
 
 import io.streamjoin.model.BySide

@@ -5,6 +5,11 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorStateMetadata,
+  OperatorStateMetadataV2,
+  StateStoreId
+}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.{
@@ -23,9 +28,6 @@ import org.apache.spark.sql.streamjoin.errors.{
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
-  OperatorStateMetadata,
-  OperatorStateMetadataV2,
-  StateStoreId,
   StoreReports,
   StreamingCheckpointConstants
 }

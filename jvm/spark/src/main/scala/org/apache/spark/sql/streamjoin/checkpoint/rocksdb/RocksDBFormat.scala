@@ -1,6 +1,12 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state.{
+  RocksDBStateStoreProvider,
+  StateStore,
+  StateStoreColFamilySchema,
+  StateStoreConf
+}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
@@ -10,13 +16,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredState,
   StoredVersion
 }
-import org.apache.spark.sql.streamjoin.spark.{
-  RocksDBStateStoreProvider,
-  StateStore,
-  StateStoreColFamilySchema,
-  StateStoreConf,
-  StoreReports
-}
+import org.apache.spark.sql.streamjoin.spark.StoreReports
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side

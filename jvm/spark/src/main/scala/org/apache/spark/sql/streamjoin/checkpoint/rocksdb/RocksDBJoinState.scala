@@ -2,6 +2,11 @@ package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
 import org.apache.spark.sql.streamjoin.checkpoint.{
   LongRow,
   StateFormat,
@@ -10,12 +15,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   UnsafeRowCodec
 }
 import org.apache.spark.sql.streamjoin.errors.StateErrors
-import org.apache.spark.sql.streamjoin.spark.{
-  OrderedFamily,
-  StateStore,
-  StateStoreIterator,
-  UnsafeRowPair
-}
+import org.apache.spark.sql.streamjoin.spark.OrderedFamily
 import org.apache.spark.util.CompletionIterator
 
 import io.streamjoin.model.{BySide, Side, Watermarks}

@@ -1,11 +1,11 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
-import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, StateFormat, StoredNumbers}
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   RangeKeyScanStateEncoderSpec,
   StateStoreColFamilySchema
 }
+import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, StateFormat, StoredNumbers}
 import org.apache.spark.sql.types._
 
 import io.streamjoin.model.Side

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.serializer.JavaSerializer
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streamjoin.checkpoint.{
   LongRow,
   StoredNumbers,
@@ -10,7 +11,6 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredRows,
   StoredVersion
 }
-import org.apache.spark.sql.streamjoin.spark.StateStore
 import org.apache.spark.util.collection.ExternalAppendOnlyMap
 import org.apache.spark.{SparkEnv, TaskContext}
 

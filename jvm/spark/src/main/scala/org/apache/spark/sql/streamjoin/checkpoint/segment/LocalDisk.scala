@@ -3,8 +3,8 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 import java.io.File
 
 import org.apache.spark.SparkEnv
+import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.spark.StateStoreConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 

@@ -3,6 +3,13 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state.{
+  NoPrefixKeyStateEncoderSpec,
+  StateStore,
+  StateStoreColFamilySchema,
+  StateStoreConf,
+  StateStoreId
+}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
@@ -13,13 +20,6 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredRows,
   StoredState,
   StoredVersion
-}
-import org.apache.spark.sql.streamjoin.spark.{
-  NoPrefixKeyStateEncoderSpec,
-  StateStore,
-  StateStoreColFamilySchema,
-  StateStoreConf,
-  StateStoreId
 }
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform

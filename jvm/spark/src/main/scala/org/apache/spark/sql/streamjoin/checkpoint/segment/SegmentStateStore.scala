@@ -1,9 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
-import org.apache.spark.sql.streamjoin.checkpoint.{LongRow, StateShape}
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
-  ReleasedStore,
   StateStore,
   StateStoreCheckpointInfo,
   StateStoreErrors,
@@ -12,6 +10,8 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStoreMetrics,
   UnsafeRowPair
 }
+import org.apache.spark.sql.streamjoin.checkpoint.{LongRow, StateShape}
+import org.apache.spark.sql.streamjoin.spark.ReleasedStore
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.StructType

@@ -1,14 +1,14 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   StateSchemaProvider,
   StateStore,
   StateStoreConf,
-  StateStoreId,
-  VersionedStores
+  StateStoreId
 }
+import org.apache.spark.sql.streamjoin.spark.VersionedStores
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.state.segment.Spilling

@@ -9,9 +9,10 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
-import org.apache.spark.sql.streamjoin.spark.{StateStoreConf, StateStoreId, StoreReports}
+import org.apache.spark.sql.streamjoin.spark.StoreReports
 import org.apache.spark.util.Utils
 
 import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}

@@ -1,14 +1,14 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinTypes, StreamJoin, StreamJoinInput}
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.catalyst.optimizer.{
   InferFiltersFromConstraints,
   PushExtraPredicateThroughJoin,
   PushPredicateThroughJoin
 }
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinTypes, StreamJoin, StreamJoinInput}
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
 import io.streamjoin.model.Side

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, StreamJoin}
-import org.apache.spark.sql.streamjoin.spark.NestedColumnAliasing.rewritePlanIfSubsetFieldsUsed
+import org.apache.spark.sql.catalyst.optimizer.NestedColumnAliasing.rewritePlanIfSubsetFieldsUsed
 import org.apache.spark.sql.types.StructType
 
 /**

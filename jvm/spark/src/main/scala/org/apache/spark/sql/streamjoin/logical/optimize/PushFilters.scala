@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet, PredicateHelper}
+import org.apache.spark.sql.catalyst.optimizer.{EliminateOuterJoin, PushPredicateThroughJoin}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{
@@ -12,7 +13,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamOrder,
   ToUpserts
 }
-import org.apache.spark.sql.streamjoin.spark.{EliminateOuterJoin, PushPredicateThroughJoin}
 
 /**
  * Pushes filters below the nodes of this project.

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{
@@ -12,7 +13,6 @@ import org.apache.spark.sql.streamjoin.conditions.{
   WindowFields
 }
 import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns, TimeFact}
-import org.apache.spark.sql.streamjoin.spark.NormalizeFloatingNumbers
 import org.apache.spark.sql.types.BooleanType
 
 import io.streamjoin.bounds.{JoinBounds, Multiple, TimeBound, TimeColumn}

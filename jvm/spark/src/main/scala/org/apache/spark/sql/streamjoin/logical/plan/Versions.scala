@@ -1,8 +1,8 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression, Unevaluable}
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.spark.NormalizeFloatingNumbers
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**

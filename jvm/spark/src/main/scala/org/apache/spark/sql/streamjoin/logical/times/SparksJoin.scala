@@ -2,14 +2,14 @@ package org.apache.spark.sql.streamjoin.logical.times
 
 import org.apache.spark.sql.catalyst.analysis.StreamingJoinHelper
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
-import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.conditions.PlainCondition
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.catalyst.optimizer.{
   BooleanSimplification,
   ConstantFolding,
   ReplaceExpressions
 }
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 
 /**
  * Derives which times in the output of a stream-stream join of Spark have a valid watermark.

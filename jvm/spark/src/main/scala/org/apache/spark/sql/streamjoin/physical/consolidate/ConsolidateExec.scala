@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Pa
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, JoinDistribution}
+import org.apache.spark.sql.streamjoin.physical.stateful.ExplainedLine
+import org.apache.spark.sql.streamjoin.spark.SparkFactories
 import org.apache.spark.util.CompletionIterator
 
 import io.streamjoin.join.{Count, Counters}
@@ -66,7 +67,7 @@ case class ConsolidateExec(
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override def requiredChildDistribution: Seq[Distribution] = Seq(
-    if (by.together.isEmpty) AllTuples else JoinDistribution.together(by.together)
+    if (by.together.isEmpty) AllTuples else SparkFactories.clustered(by.together)
   )
 
   /** Sorted by a hash, because not all types have an order. */

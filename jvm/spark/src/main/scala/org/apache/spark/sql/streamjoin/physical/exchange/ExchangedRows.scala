@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 import java.io.ObjectOutputStream
 
 import org.apache.spark.rdd.RDD
+import org.apache.spark.shuffle.MetadataFetchFailedException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.{
@@ -14,7 +15,7 @@ import org.apache.spark.{
   SparkEnv,
   TaskContext
 }
-import org.apache.spark.sql.streamjoin.spark.{MetadataFetchFailedException, ShuffleBlockId}
+import org.apache.spark.storage.ShuffleBlockId
 
 /**
  * RDD of one input behind a shuffle of several. A task reads the inline map outputs that it carries

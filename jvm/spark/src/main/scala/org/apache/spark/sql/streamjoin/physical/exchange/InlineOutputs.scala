@@ -2,8 +2,8 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 
 import org.apache.spark.SparkEnv
 import org.apache.spark.internal.config.{PUSH_BASED_SHUFFLE_ENABLED, SHUFFLE_USE_OLD_FETCH_PROTOCOL}
+import org.apache.spark.shuffle.sort.SortShuffleManager
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.spark.SortShuffleManager
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.util.AccumulatorV2
 

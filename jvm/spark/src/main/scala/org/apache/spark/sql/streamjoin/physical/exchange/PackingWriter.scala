@@ -1,8 +1,9 @@
 package org.apache.spark.sql.streamjoin.physical.exchange
 
+import org.apache.spark.scheduler.MapStatus
+import org.apache.spark.shuffle.ShuffleWriteProcessor
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.{ShuffleDependency, SparkEnv, TaskContext}
-import org.apache.spark.sql.streamjoin.spark.{MapStatus, ShuffleWriteProcessor}
 
 /**
  * Shuffle writer that packs rows into chunks, and writes no file if the output is inline.

@@ -4,7 +4,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.physical.exchange.{NumberedRow, RowPacker}
-import org.apache.spark.sql.streamjoin.spark.StorageLevel
+import org.apache.spark.storage.StorageLevel
 
 /**
  * Cached rows that wait in their partitions until all partitions have been computed. Spark stores

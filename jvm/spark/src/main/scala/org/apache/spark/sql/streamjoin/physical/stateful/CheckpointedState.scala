@@ -5,16 +5,15 @@ import scala.reflect.ClassTag
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.execution.streaming.state.{
   OperatorInfoV1,
   OperatorStateMetadata,
   OperatorStateMetadataV2,
   StateSchemaValidationResult,
   StateStoreId,
-  StateStoreMetadataV2,
-  StateStoreWriter,
-  StatefulOperatorStateInfo
+  StateStoreMetadataV2
 }
+import org.apache.spark.sql.streamjoin.spark.{StateStoreWriter, StatefulOperatorStateInfo}
 import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.{

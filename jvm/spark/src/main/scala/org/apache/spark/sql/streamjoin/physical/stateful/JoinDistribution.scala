@@ -3,11 +3,9 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.physical.{
   AllTuples,
-  ClusteredDistribution,
   Distribution,
   StatefulOpClusteredDistribution
 }
-import org.apache.spark.sql.streamjoin.spark.SparkClass
 import org.apache.spark.sql.types.{MapType, VariantType}
 
 import io.streamjoin.model.Side
@@ -40,10 +38,6 @@ private[streamjoin] object JoinDistribution {
       case _ => clustered(hashable(spread(side)))
     }
   }
-
-  /** The distribution of a stateless operator: rows with equal values are in one partition. */
-  def together(by: Seq[Expression]): Distribution =
-    SparkClass.make(classOf[ClusteredDistribution], by, false, None)
 
   /** The columns that Spark can hash. Without the others, equal rows still are in one partition. */
   def hashable(columns: Seq[Attribute]): Seq[Attribute] =

@@ -19,7 +19,7 @@ import org.apache.spark.sql.execution.{
 }
 import org.apache.spark.sql.execution.exchange._
 import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangeShuffle, StreamExchangeExec}
-import org.apache.spark.sql.streamjoin.spark.SparkClass
+import org.apache.spark.sql.streamjoin.spark.SparkFactories
 import org.apache.spark.util.ThreadUtils
 
 /**
@@ -55,12 +55,10 @@ private[physical] object JoinInputs {
       input.mapChildren(shuffled(_, distribution))
     } else if (!isShuffle(input) && (distribution == AllTuples || unseen(input))) {
       val partitions = distribution.requiredNumPartitions.get
-      SparkClass.make(
-        classOf[ShuffleExchangeExec],
+      SparkFactories.shuffle(
         distribution.createPartitioning(partitions),
         input,
-        REQUIRED_BY_STATEFUL_OPERATOR,
-        None
+        REQUIRED_BY_STATEFUL_OPERATOR
       )
     } else {
       input

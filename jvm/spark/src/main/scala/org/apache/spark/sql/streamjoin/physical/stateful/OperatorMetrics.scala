@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streaming.StateOperatorProgress
-import org.apache.spark.sql.streamjoin.spark.SparkClass
+import org.apache.spark.sql.streamjoin.spark.SparkFactories
 
 import io.streamjoin.model.Side
 
@@ -72,10 +72,7 @@ private[physical] final class OperatorMetrics(own: Seq[Figure]) {
     (own :+ Spilled).foreach(f => custom.put(f.name, value(f.name)))
     (more ++ extremes).foreach { case (name, value) => custom.put(name, value) }
     val readings = (own :+ Spilled).filter(_.isReading).map(_.name).toSet
-    val sums: Seq[Any] = asked.map(value) ++ Seq(partitions.toLong, value(Stores.name))
-    // Spark 4.3 asks which metrics are gauges
-    val arguments = operator +: sums :+ custom :+ (readings ++ more.keySet)
-    SparkClass.make(classOf[StateOperatorProgress], arguments: _*)
+    SparkFactories.progress(operator, value, partitions, custom, readings ++ more.keySet)
   }
 }
 
@@ -97,17 +94,5 @@ private[physical] object OperatorMetrics {
     Figure("allUpdatesTimeMs", "time to process rows"),
     Figure("allRemovalsTimeMs", "time to remove"),
     Figure("commitTimeMs", "time to commit changes")
-  )
-
-  /** The metrics that Spark requires, in the order of its report. */
-  private val asked = Seq(
-    "numTotalStateRows",
-    "numUpdatedStateRows",
-    "allUpdatesTimeMs",
-    "numRemovedStateRows",
-    "allRemovalsTimeMs",
-    "commitTimeMs",
-    "stateMemory",
-    "numRowsDroppedByWatermark"
   )
 }

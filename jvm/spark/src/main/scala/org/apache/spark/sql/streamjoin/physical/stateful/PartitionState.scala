@@ -2,14 +2,16 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProviderId
+}
 import org.apache.spark.sql.streamjoin.checkpoint.formats.SegmentsIntoRocksDB
 import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateShape, StoredNumbers}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.spark.{
-  StateStore,
-  StateStoreConf,
-  StateStoreId,
-  StateStoreProviderId,
   StatefulOpStateStoreCheckpointInfo,
   StatefulOperatorStateInfo
 }

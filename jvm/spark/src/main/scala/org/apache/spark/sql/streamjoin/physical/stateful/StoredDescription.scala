@@ -4,11 +4,11 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
 import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
-  OperatorStateMetadataV2,
   StatefulOperatorStateInfo
 }
 

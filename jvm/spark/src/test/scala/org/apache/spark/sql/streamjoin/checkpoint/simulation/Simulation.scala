@@ -5,16 +5,16 @@ import java.util.UUID
 import scala.collection.mutable
 import scala.util.Random
 
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredNumbers}
-import org.apache.spark.sql.streamjoin.spark.{
+import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreConf,
   StateStoreId,
   StateStoreProvider,
-  StateStoreProviderId,
-  StoreReports
+  StateStoreProviderId
 }
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredNumbers}
+import org.apache.spark.sql.streamjoin.spark.StoreReports
 
 /** A property that a history violates. */
 private[simulation] final case class Violation(what: String) extends Exception(what)

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.dsl.expressions._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression, Upper}
-import org.apache.spark.sql.streamjoin.spark.NormalizeFloatingNumbers
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.types.{DoubleType, IntegerType, LongType}
 
 /** The columns of [[Versions]] on their own. */

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   RelationWindow
 }
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
-import org.apache.spark.sql.streamjoin.spark.{InlineCTE, SparkClass}
+import org.apache.spark.sql.streamjoin.spark.SparkFactories
 
 /**
  * Analyzer rule that inlines common table expressions with event times or with changes, so that a
@@ -27,11 +27,7 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
       }
     }
 
-  private val inline: InlineCTE = SparkClass.make(
-    classOf[InlineCTE],
-    /* alwaysInline = */ false,
-    /* keepDanglingRelations = */ false
-  )
+  private val inline = SparkFactories.inlineCTE()
 
   /**
    * Spark does not inline a nondeterministic expression that is referenced several times, because

@@ -2,6 +2,10 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.analysis.ValidateSubqueryExpression
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.optimizer.{
+  PullupCorrelatedPredicates,
+  RewritePredicateSubquery
+}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
@@ -13,7 +17,6 @@ import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{ChangelogBuild
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.BuiltinJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
-import org.apache.spark.sql.streamjoin.spark.{PullupCorrelatedPredicates, RewritePredicateSubquery}
 
 /**
  * Analyzer rule that turns `WHERE [NOT] EXISTS (...)` and `WHERE c [NOT] IN (...)` into LEFT SEMI
