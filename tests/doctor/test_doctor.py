@@ -6,6 +6,7 @@ import importlib
 import logging
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 import streamjoin
 from streamjoin import Diagnosis, doctor, impose_order, stream_join
+from streamjoin._diagnosis.triggers import interval, running
 from tests.orders import Shop
 from tests.processes import run
 from tests.streams import Landing, wait_for_report
@@ -374,6 +376,42 @@ def test_next_trigger_time_is_reported(pair: Pair) -> None:
         assert re.search(r"The next batch begins with its trigger at .*:00:00, in ", seen.headline)
     finally:
         query.stop()
+
+
+def test_running_batch_and_interval_are_read_from_the_query(pair: Pair) -> None:
+    reached, ends = threading.Event(), threading.Event()
+
+    def write(batch: DataFrame, number: int) -> None:
+        batch.count()
+        reached.set()
+        assert ends.wait(60)
+
+    pair.both()()
+    trigger = pair.joined().writeStream.foreachBatch(write).trigger(processingTime="1 second")
+    query = trigger.start()
+    try:
+        assert reached.wait(60)
+        runs = running(query)
+        assert runs is not None
+        assert runs[0] == 0
+        assert runs[1] >= 0
+        assert interval(query, ()) == 1000
+    finally:
+        ends.set()
+        query.processAllAvailable()
+        query.stop()
+    assert running(query) is None
+
+
+def test_most_frequent_key_is_found_in_the_state(pair: Pair) -> None:
+    def one_key() -> None:
+        pair.order(5)
+        pair.deliver(120, key=lambda n: "A1" if n else "A2")
+        pair.fed += 120
+
+    seen = pair.diagnose(pair.joined(lag="1 day"), one_key).headline
+    assert seen.code == "HEALTHY"
+    assert " 99 % of the rows of d have the key 'A1'." in seen.headline
 
 
 def test_times_are_shown_in_the_session_time_zone(pair: Pair, spark: SparkSession) -> None:

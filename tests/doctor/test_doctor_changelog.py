@@ -108,6 +108,27 @@ def test_rows_that_expire_before_they_match_are_reported(feed: Feed) -> None:
     assert 'state_ttl={"left": "..."}' in seen.headline.write
 
 
+def test_padded_rows_that_expire_before_they_match_are_reported(feed: Feed) -> None:
+    """Each order is emitted with NULL, and has expired when its customer arrives."""
+    steps = [lambda n=n: feed.land(feed.orders, f"{n}") for n in (1, 2, 3)]
+    joined = stream_join(
+        from_changelog(feed.orders.stream(), op="op", key="id").alias("o"),
+        from_changelog(feed.customers.stream(), op="op", key="id").alias("d"),
+        "o.id = d.id",
+        "left",
+        state_ttl={"left": "1 millisecond"},
+    )
+
+    def last() -> None:
+        feed.land(feed.customers, "1", "2")
+        feed.land(feed.orders, "4")
+
+    seen = feed.diagnose(joined, *steps, last)
+    assert [finding.code for finding in seen.findings] == ["EXPIRED_UNMET"]
+    assert "No stored row has found its key. state_ttl has expired 3 rows of o" in str(seen)
+    assert "spelling" not in str(seen)
+
+
 def test_keys_that_never_match_are_reported(feed: Feed) -> None:
     def both() -> None:
         feed.land(feed.orders, "a1", "a2")

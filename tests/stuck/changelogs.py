@@ -73,6 +73,7 @@ class Fault:
     # what the fault suppresses: changes that do not arrive are neither late nor stale
     side: str = ""
     takes_all: bool = False
+    changes_keys: bool = False
 
 
 def _sided(side: str) -> dict[str, Fault]:
@@ -93,6 +94,10 @@ def _sided(side: str) -> dict[str, Fault]:
     def expired(feeds: Feeds) -> None:
         feeds.counts[side]["expiredRows"], feeds.out = 5, 0
 
+    def expired_unmet(feeds: Feeds) -> None:
+        """Other rows are emitted, and the stored keys of the two inputs differ."""
+        feeds.counts[side]["expiredRows"], feeds.keys = 5, {"left": "A1", "right": "B7"}
+
     def grows(feeds: Feeds) -> None:
         feeds.held[side] = lambda batch: 10 * (batch + 1)
         feeds.counts[side]["deletedRows"] = 0
@@ -105,6 +110,7 @@ def _sided(side: str) -> dict[str, Fault]:
         f"empty {side}": nothing("NO_INPUT", 0),
         f"filtered {side}": nothing("FILTERED_BELOW", 30),
         f"expired {side}": Fault("EXPIRED_UNMET", expired, side),
+        f"expired unmet {side}": Fault("EXPIRED_UNMET", expired_unmet, side, changes_keys=True),
         f"grows {side}": Fault("STATE_GROWS", grows, side),
     }
 
@@ -125,7 +131,7 @@ def hides(by: Fault, hidden: Fault) -> bool:
     """Whether one fault leaves no sign of another one."""
     same = by.side == hidden.side
     if hidden.code == "NO_KEY_MET":
-        return by.takes_all
+        return by.takes_all or by.changes_keys
     if hidden.code == "FILTERED_BELOW":
         # A single empty source can be that of either input.
         return by.code == "NO_INPUT"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.stuck.model import CLOCK, DAY, HOUR, MINUTE, SIDES, Input, Setup, ms
+from tests.stuck.model import CLOCK, DAY, HOUR, MINUTE, SECOND, SIDES, Input, Setup, ms
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Fault:
     apply: Callable[[Setup, Random], None]
     # the part of the query that it changes: two faults of one part would undo each other
     changes: frozenset[str] = frozenset()
+    # what the finding has to say beyond its code
+    says: str = ""
 
 
 def _every(n: int, change: Callable[[int], int | None]) -> Callable[[int, int], int | None]:
@@ -32,11 +34,15 @@ def _every(n: int, change: Callable[[int], int | None]) -> Callable[[int, int], 
 
 def _sided(side: str) -> Iterator[Fault]:
     def fault(
-        name: str, codes: str, apply: Callable[[Input, Random], None], changes: str = ""
+        name: str,
+        codes: str,
+        apply: Callable[[Input, Random], None],
+        changes: str = "",
+        says: str = "",
     ) -> Fault:
         of = frozenset(f"{each} {side}" if each != "units" else each for each in changes.split())
         found = frozenset(codes.split())
-        return Fault(f"{name} {side}", found, lambda s, r: apply(s.inputs[side], r), of)
+        return Fault(f"{name} {side}", found, lambda s, r: apply(s.inputs[side], r), of, says)
 
     def set_times(change: Callable[[int, int], int | None]) -> Callable[[Input, Random], None]:
         return lambda given, random: given.times.append(change)
@@ -67,6 +73,10 @@ def _sided(side: str) -> Iterator[Fault]:
         at = ms(CLOCK) + random.randint(300, 60_000) * DAY
         given.more = lambda batch: [] if batch else [("Z", at)]
 
+    def near_future(given: Input, random: Random) -> None:
+        by = random.randint(15, 55) * MINUTE
+        given.more = lambda batch: [("Z", ms(CLOCK) + MINUTE + by)] if batch == 1 else []
+
     def idle(given: Input, random: Random) -> None:
         since = random.randint(0, 1)
         given.silent = lambda batch: batch > since
@@ -79,16 +89,29 @@ def _sided(side: str) -> Iterator[Fault]:
     yield fault("too small", small, set_times(lambda k, time: time // 1000), "units")
     yield fault("too large", large, set_times(lambda k, time: time * 1000), "units")
     yield fault("future", "WATERMARK_AHEAD MOSTLY_LATE LATE_ROWS", future)
+    yield fault(
+        "near future",
+        "WATERMARK_AHEAD MOSTLY_LATE LATE_ROWS",
+        near_future,
+        "times late units rows keys",
+        'max_ahead="10 minutes"',
+    )
     yield fault("mostly late", "MOSTLY_LATE LATE_ROWS", late(8), "late")
-    yield fault("idle", "WATERMARK_STANDS", idle)
+    yield fault("idle", "WATERMARK_STANDS", idle, "rows")
     yield fault("some ahead", "AHEAD_ROWS", ahead(1), "times units")
     yield fault("some null times", "NULL_TIME_ROWS", set_times(_every(1, lambda t: None)), "times")
     yield fault("some late", "LATE_ROWS", late(3), "late")
 
 
 def _of_query() -> Iterator[Fault]:
-    def fault(name: str, codes: str, apply: Callable[[Setup, Random], None], of: str = "") -> Fault:
-        return Fault(name, frozenset(codes.split()), apply, frozenset(of.split(", ")) - {""})
+    def fault(
+        name: str,
+        codes: str,
+        apply: Callable[[Setup, Random], None],
+        of: str = "",
+        says: str = "",
+    ) -> Fault:
+        return Fault(name, frozenset(codes.split()), apply, frozenset(of.split(", ")) - {""}, says)
 
     def contradiction(setup: Setup, random: Random) -> None:
         setup.low, setup.high = random.randint(1, 5) * HOUR, 0
@@ -99,6 +122,21 @@ def _of_query() -> Iterator[Fault]:
     def shifted(setup: Setup, random: Random) -> None:
         by = random.randint(3, 12) * HOUR
         setup.inputs[random.choice(SIDES)].times.append(lambda k, time: time - by)
+
+    def half_hours(setup: Setup, random: Random) -> None:
+        setup.low, setup.high = 0, 10 * MINUTE
+        by = 5 * HOUR + 30 * MINUTE
+        setup.inputs[random.choice(SIDES)].times.append(lambda k, time: time - by)
+
+    def number_keys(setup: Setup, random: Random) -> None:
+        setup.inputs["left"].keys = "{}".format
+        setup.inputs["right"].keys = "{}.0".format
+
+    def evicted_partners(setup: Setup, random: Random) -> None:
+        """The partners of a batch come with the next one, and their times are hours later."""
+        by = random.randint(3, 12) * HOUR
+        setup.inputs["right"].keys = lambda k: f"A{k - setup.rows}"
+        setup.inputs["left"].times.append(lambda k, time: time - by)
 
     def set_to(**values: Any) -> Callable[[Setup, Random], None]:
         return lambda setup, random: setup.__dict__.update(values)
@@ -117,10 +155,29 @@ def _of_query() -> Iterator[Fault]:
         setup.inputs["right"].keys = lambda k: "none" if k % 4 == 0 else keyed(k)
 
     yield fault("failed", "FAILED", set_to(error="[X] it broke\nat y"))
-    yield fault("contradiction", "CONTRADICTION", contradiction)
+    yield fault("contradiction", "CONTRADICTION", contradiction, "bounds")
     yield fault("other keys", "NO_KEY_MET", keys("B{}".format), "keys right")
     yield fault("spelt keys", "NO_KEY_MET", keys(" a{}".format), "keys right")
     yield fault("shifted", "TIMES_NEVER_MEET", shifted, "times left, times right")
+    yield fault(
+        "half-hour zone",
+        "TIMES_NEVER_MEET",
+        half_hours,
+        "times left, times right, bounds",
+        "5 hours 30 minutes",
+    )
+    yield fault(
+        "number keys", "NO_KEY_MET", number_keys, "keys left, keys right", "CAST(o.id AS DOUBLE)"
+    )
+    yield fault(
+        "evicted partners",
+        "TIMES_NEVER_MEET",
+        evicted_partners,
+        "times left, times right, keys left, keys right",
+        "a time zone?",
+    )
+    yield fault("hangs", "BATCH_RUNS_LONG", set_to(runs_for=20 * MINUTE))
+    yield fault("slow", "SLOW_BATCHES", set_to(interval=SECOND))
     yield fault("condition", "CONDITION_NEVER_TRUE", set_to(holds=False))
     yield fault("aggregation", "OPERATOR_ABOVE_WAITS", above("StateStoreSave [ot#1]"), "above")
     yield fault("filter", "FILTERED_ABOVE", above("Filter (x#1 = y)"), "above")

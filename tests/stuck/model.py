@@ -58,6 +58,9 @@ class Setup:
     # whether a Spark operator above drops a quarter of the rows as late
     drops: bool = False
     error: str = ""
+    # the interval of the trigger, and how long the current batch has run
+    interval: int | None = None
+    runs_for: int | None = None
     number: bool = False
     # whether the state can be read, or only reports and plan
     state: bool = True

@@ -26,6 +26,8 @@ def known(setup: Setup) -> Known:
         described=[_described(setup)] if setup.state else [],
         silent=silent,
         error=setup.error,
+        interval=setup.interval,
+        running=None if setup.runs_for is None else (len(progress), setup.runs_for),
         waiting=(lambda: _waiting(model)) if setup.state else list,
         sample=lambda operator: {
             s: [{"id": row.key} for row in model.state[s]] for s in SIDES if setup.state

@@ -17,8 +17,8 @@ from streamjoin._diagnosis.checkpoint import diagnose_checkpoint
 from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.figures import source_rows
 from streamjoin._diagnosis.findings import Diagnosis
-from streamjoin._diagnosis.known import Known, Waiting
-from streamjoin._diagnosis.triggers import next_batch
+from streamjoin._diagnosis.known import Known, TopKey, Waiting
+from streamjoin._diagnosis.triggers import interval, next_batch, running
 from streamjoin._explained import plan_of
 from streamjoin._pending import pending, place, session_of
 from streamjoin._progress import plain, reports
@@ -26,6 +26,9 @@ from streamjoin._quiet import quiet
 
 # Sampled rows of each side, to compare their keys.
 _SAMPLE = 1000
+
+# About this number of rows of a side is sampled to find its most frequent key.
+_KEYS = 10_000
 
 
 def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
@@ -98,6 +101,9 @@ def _known(session: SparkSession, query: StreamingQuery, location: str) -> Known
         plan=lambda: plan_of(query),
         zone=_zones.of_session(session),
         next_batch=next_batch(query, progress, _zones.of_session(session)),
+        interval=interval(query, progress),
+        running=running(query),
+        top_key=state.top_key,
     )
 
 
@@ -137,6 +143,18 @@ class _State:
             return [json.loads(r.row) for r in rows.select("row").limit(_SAMPLE).collect()]
         except PySparkException:
             return []
+
+    def top_key(self, operator: int, side: Any, rows: int, names: list[str]) -> TopKey | None:
+        """Find the most frequent key in a sample of the rows of a side."""
+        try:
+            buffered = pending(self._where, side, operator=operator).select("row.*")
+            of_keys = buffered.sample(min(1.0, _KEYS / rows)).groupBy(*names).count()
+            top = of_keys.agg(
+                F.max_by(F.concat_ws(", ", *names), "count"), F.max("count"), F.sum("count")
+            ).first()
+        except PySparkException:
+            return None
+        return None if top is None or top[1] is None else TopKey(top[0], top[1], top[2])
 
 
 def _joins(session: SparkSession, where: str) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from streamjoin._diagnosis.inputs import rejected
 from streamjoin._diagnosis.known import JoinKnown, Known
 from streamjoin._diagnosis.subjects import Subject
-from streamjoin._diagnosis.watermarks import rejected
 from streamjoin._progress import shown_span
 from streamjoin._view import SIDES, floor, header, late_share, name_of, of
 

@@ -113,10 +113,10 @@ def sizes(known: Known, wrong: Sequence[Subject] = ()) -> Iterator[StateEstimate
         if any(s.join is join for s in wrong):
             continue
         for side in SIDES:
-            yield from _size(join, side)
+            yield from estimate(join, side)
 
 
-def _size(join: JoinKnown, side: str) -> Iterator[StateEstimate]:
+def estimate(join: JoinKnown, side: str) -> Iterator[StateEstimate]:
     kept = [span for own, span in _kept(join, side)]
     rates = [rate for own, _ in _kept(join, side) if (rate := _rate(join, side, own)) is not None]
     if not kept or not rates:

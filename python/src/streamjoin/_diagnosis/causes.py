@@ -43,6 +43,9 @@ class Cause:
 # Rows of an input do not arrive or cannot match. This explains other causes that need its rows.
 _NO_ROWS = ("REJECTED_AHEAD", "FILTERED_BELOW", "NULL_TIMES")
 
+# Times or watermarks are wrong, or stand: the distance of the inputs follows from that.
+_WRONG_MARKS = ("OTHER_UNIT", "WATERMARK_AHEAD", "WATERMARK_STANDS", "MOSTLY_LATE")
+
 _STUCK, _LOSES, _NOTE = Severity.STUCK, Severity.LOSES, Severity.NOTE
 S = Signal
 _QUERY, _JOIN, _INPUT, _TIME = Scope.QUERY, Scope.JOIN, Scope.INPUT, Scope.TIME
@@ -56,12 +59,14 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.ERROR,)),
     Cause("NO_BATCH", _STUCK, _QUERY, whole_query.no_batch,
           seen=(S.NO_REPORT,), unseen=(S.ERROR,)),
+    Cause("BATCH_RUNS_LONG", _STUCK, _QUERY, whole_query.batch_runs_long,
+          seen=(S.RUNS_LONG,)),
     Cause("CONTRADICTION", _STUCK, _JOIN, matching.contradictory,
           seen=(S.CONTRADICTORY,)),
     Cause("NO_INPUT", _STUCK, _QUERY, whole_query.never_any_input,
           seen=(S.SOURCES_EMPTY,)),
     # ---- rows that do not arrive, or whose times are wrong ----
-    Cause("REJECTED_AHEAD", _STUCK, _INPUT, watermarks.rejects_all,
+    Cause("REJECTED_AHEAD", _STUCK, _INPUT, inputs.rejects_all,
           seen=(S.HALF_AHEAD,)),
     Cause("FILTERED_BELOW", _STUCK, _INPUT, inputs.filtered_below,
           seen=(S.NOTHING_ARRIVES,), yields=("REJECTED_AHEAD",)),
@@ -86,8 +91,12 @@ CAUSES: tuple[Cause, ...] = (
     Cause("NO_KEY_MET", _STUCK, _JOIN, matching.no_key_met,
           seen=(S.LOOKED_INTO, S.BOTH_PROBED, S.SAMPLES_AGREE), unseen=(S.JOINED, S.KEY_MET),
           yields=("NO_KEY_MET",)),
+    Cause("TIMES_NEVER_MEET", _STUCK, _JOIN, matching.times_never_meet,
+          seen=(S.LOOKED_INTO, S.BOTH_PROBED, S.APART), unseen=(S.JOINED, S.KEY_MET),
+          yields=(*_NO_ROWS, *_WRONG_MARKS, "NO_KEY_MET")),
     Cause("NO_KEY_MET", _STUCK, _JOIN, matching.no_key_met,
-          seen=(S.LOOKED_INTO, S.BOTH_PROBED), unseen=(S.JOINED, S.KEY_MET, S.ROWS_LOST),
+          seen=(S.LOOKED_INTO, S.BOTH_PROBED),
+          unseen=(S.JOINED, S.KEY_MET, S.APART, S.ROWS_LOST),
           yields=(*_NO_ROWS, "NO_KEY_MET", "OTHER_UNIT")),
     Cause("TIMES_NEVER_MEET", _STUCK, _JOIN, matching.times_never_meet,
           seen=(S.KEY_MET, S.TIMES_MISS), unseen=(S.JOINED,)),
@@ -104,10 +113,12 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.SIDE_NEEDED, S.NOTHING_HELD, S.A_SOURCE_EMPTY), unseen=(S.CHANGES_OUT,)),
     Cause("FILTERED_BELOW", _STUCK, _CHANGES, changelog.filtered_below,
           seen=(S.SIDE_NEEDED, S.NOTHING_HELD), unseen=(S.CHANGES_OUT, S.A_SOURCE_EMPTY)),
-    Cause("EXPIRED_UNMET", _STUCK, _CHANGES, changelog.expired_unmet,
-          seen=(S.EXPIRED,), unseen=(S.CHANGES_OUT,)),
     Cause("NO_KEY_MET", _STUCK, _CHANGELOG, changelog.no_key_met,
-          seen=(S.HELD_KEYS_DIFFER,)),
+          seen=(S.HELD_KEYS_DIFFER, S.SAMPLES_AGREE)),
+    Cause("EXPIRED_UNMET", _STUCK, _CHANGES, changelog.expired_unmet,
+          seen=(S.EXPIRED, S.UNMET)),
+    Cause("NO_KEY_MET", _STUCK, _CHANGELOG, changelog.no_key_met,
+          seen=(S.HELD_KEYS_DIFFER,), yields=("NO_KEY_MET", "EXPIRED_UNMET")),
     Cause("STATE_GROWS", _LOSES, _CHANGES, changelog.state_grows,
           seen=(S.GROWS,)),
     # ---- operators above the topmost join ----
@@ -123,8 +134,10 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.EMITTED, S.SINK_EMPTY), unseen=(S.OPERATOR_ABOVE, S.ORDER_HOLDS, S.ORDER_DROPS)),
     Cause("BACKLOG", _LOSES, _QUERY, whole_query.backlog,
           seen=(S.BEHIND,)),
+    Cause("SLOW_BATCHES", _NOTE, _QUERY, whole_query.slow_batches,
+          seen=(S.SLOW,)),
     # ---- rows that are lost while others are emitted ----
-    Cause("AHEAD_ROWS", _LOSES, _INPUT, watermarks.rejects_some,
+    Cause("AHEAD_ROWS", _LOSES, _INPUT, inputs.rejects_some,
           seen=(S.SOME_AHEAD,), unseen=(S.HALF_AHEAD,)),
     Cause("NULL_TIME_ROWS", _LOSES, _INPUT, inputs.some_null_times,
           seen=(S.SOME_NULL,), unseen=(S.HALF_NULL,)),
@@ -138,7 +151,7 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.SOME_DROPPED,), unseen=(S.HALF_DROPPED,)),
     # partners of lost rows find no key, so lost rows take precedence
     Cause("NO_KEY_MET", _STUCK, _JOIN, matching.no_key_met,
-          seen=(S.LOOKED_INTO, S.BOTH_PROBED), unseen=(S.JOINED, S.KEY_MET),
+          seen=(S.LOOKED_INTO, S.BOTH_PROBED), unseen=(S.JOINED, S.KEY_MET, S.APART),
           yields=(*_NO_ROWS, "NO_KEY_MET", "OTHER_UNIT", "MOSTLY_LATE")),
     Cause("NO_INPUT", _NOTE, _QUERY, whole_query.no_input_lately,
           seen=(S.SOURCES_SILENT, S.ROWS_HELD)),

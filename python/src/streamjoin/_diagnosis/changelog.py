@@ -76,6 +76,12 @@ def held_keys_differ(s: Subject) -> bool:
     return looks and bool(matching.sampled(s).text)
 
 
+def unmet(s: Subject) -> bool:
+    """Check whether no row has found a partner; samples of the keys do not show why."""
+    nothing = not s.total("changesOut", "")
+    return nothing or (held_keys_differ(s) and not matching.sampled(s).explains)
+
+
 # ---- findings ----
 
 
@@ -156,9 +162,11 @@ def filtered_below(s: Subject) -> Finding:
 
 def expired_unmet(s: Subject) -> Finding:
     gone = s.total("expiredRows")
+    nothing = not s.total("changesOut", "")
+    what = "The join has emitted nothing" if nothing else "No stored row has found its key"
     return Finding(
         "EXPIRED_UNMET",
-        f"The join has emitted nothing. state_ttl has expired {gone} rows of {s.name}.",
+        f"{what}. state_ttl has expired {gone} rows of {s.name}.",
         {"expiredRows": gone, "side": s.own},
         "Later rows cannot match them: they expire before their partners arrive.",
         f'A longer state_ttl: state_ttl={{"{s.own}": "..."}}.',

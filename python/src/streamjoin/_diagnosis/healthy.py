@@ -7,14 +7,21 @@ from itertools import product
 from typing import Any
 
 from streamjoin._diagnosis import changelog, spark_drops
+from streamjoin._diagnosis.advice import estimate
 from streamjoin._diagnosis.called import SIDES, input_name, time_name
-from streamjoin._diagnosis.figures import emitted, emitted_in, of, reported_rows, share
+from streamjoin._diagnosis.figures import DAY, emitted, emitted_in, of, reported_rows, share
 from streamjoin._diagnosis.findings import Finding, Severity
-from streamjoin._diagnosis.inputs import null_keys
-from streamjoin._diagnosis.known import Known, Waiting
+from streamjoin._diagnosis.inputs import null_keys, rejected
+from streamjoin._diagnosis.keys import names as key_columns
+from streamjoin._diagnosis.known import JoinKnown, Known, Waiting
+from streamjoin._diagnosis.matching import far_apart
 from streamjoin._diagnosis.subjects import Subject
-from streamjoin._diagnosis.watermarks import emits_late, late_of, rejected
-from streamjoin._progress import held, wait
+from streamjoin._diagnosis.watermarks import emits_late, late_of
+from streamjoin._progress import held, shown_span, wait
+
+# An average number of partners that is mentioned, and the rows of which a sample says something.
+_MANY = 3
+_SAMPLE = 100
 
 
 def nothing_wrong(known: Known) -> Finding:
@@ -31,7 +38,11 @@ def nothing_wrong(known: Known) -> Finding:
     last = [r["batchId"] for r in known.progress if emitted_in(known, r)]
     out = f" Last output in batch {last[-1]}." if last else ""
     notes = (_late_before(known), _emitted_late(known), null_keys(known), _fewer(known))
-    out += "".join(f" {each}" for each in notes if each)
+    per_join = (
+        note(known, join)
+        for join, note in product(known.joins, (_partners, _far_apart, _never_evicted))
+    )
+    out += "".join(f" {each}" for each in (*notes, *per_join, *_one_key(known, waiting)) if each)
     due = f" {known.next_batch}" if known.next_batch else ""
     unseen = _unseen(known)
     if unseen is not None:
@@ -125,6 +136,45 @@ def _fewer(known: Known) -> str:
     if not above or sink is None or sink >= out or {*known.operators_above()} - {"globalLimit"}:
         return ""
     return f"{sink} of {out} rows of the join have reached the sink, through {'; '.join(above)}."
+
+
+def _partners(known: Known, join: JoinKnown) -> str:
+    """Mention rows with several partners on both sides: equal rows may have arrived repeatedly."""
+    pairs = join.reported.total("joinedRows")
+    left, right = (join.reported.total(of("inputRows", side)) for side in SIDES)
+    rows = max(left, right)
+    if not rows or pairs < _MANY * rows:
+        return ""
+    return f"A row has {pairs / rows:.0f} partners: {pairs} pairs of {left} and {right} rows."
+
+
+def _far_apart(known: Known, join: JoinKnown) -> str:
+    return far_apart(join)
+
+
+def _never_evicted(known: Known, join: JoinKnown) -> str:
+    """Mention rows that the bounds buffer for days, if none has been evicted."""
+    kept = [
+        f"a row of {size.input} for {shown_span(size.kept_for)}"
+        for side in SIDES
+        for size in estimate(join, side)
+        if size.held and size.kept_for >= DAY and not size.is_number
+        if not join.reported.total(of("evictedRows", side))
+    ]
+    return f"The bounds buffer {' and '.join(kept)}, and none was evicted yet." if kept else ""
+
+
+def _one_key(known: Known, waiting: list[Waiting]) -> Iterator[str]:
+    """Mention a key with most of the buffered rows of an input."""
+    for join, side in product((*known.joins, *known.changelog_joins), SIDES):
+        number, names = join.described.get("operator"), key_columns(join.described, side)
+        rows = sum(w.rows for w in waiting if (w.operator, w.side) == (number, side))
+        if number is None or not names or rows < _SAMPLE:
+            continue
+        top = known.top_key(number, side, rows, names)
+        if top is not None and 2 * top.rows > top.of:
+            part = share(top.rows, top.of)
+            yield f"{part} of the rows of {join.input(side)} have the key {top.key!r}."
 
 
 def _joins_nothing(known: Known) -> Iterator[bool]:

@@ -1,4 +1,4 @@
-"""Findings about the rows of an input: no row arrives, or their times are NULL."""
+"""Findings about the rows of an input: none arrives, or their times are NULL or too far ahead."""
 
 from __future__ import annotations
 
@@ -163,4 +163,40 @@ def _without_times(code: str, s: Subject, what: str) -> Finding:
         "a type.",
         f'.where("{column} IS NULL") on that input shows the rows. to_timestamp(text, '
         "format) reads another format.",
+    )
+
+
+def rejected(s: Subject) -> int:
+    """Count the rows of an input that `max_ahead` has dropped."""
+    count = s.total("aheadRows")
+    return 0 if count and _keeps_ahead(s) else count
+
+
+def _keeps_ahead(s: Subject) -> bool:
+    planned = s.of_join.planned
+    return planned is not None and any(
+        planned.keeps_ahead(s.of_join.said(column)) for column in s.columns
+    )
+
+
+def rejects_all(s: Subject) -> Finding:
+    count, arrived = rejected(s), s.total("inputRows")
+    what = f"All {count}" if not arrived else f"{count} of {count + arrived}"
+    return _rejects("REJECTED_AHEAD", s, what)
+
+
+def rejects_some(s: Subject) -> Finding:
+    count = rejected(s)
+    return _rejects("AHEAD_ROWS", s, f"{count} of {count + s.total('inputRows')}")
+
+
+def _rejects(code: str, s: Subject, what: str) -> Finding:
+    return Finding(
+        code,
+        f"{what} rows of {s.name} are further ahead of the clock than max_ahead allows.",
+        {"rows ahead": rejected(s), "rows that arrived": s.total("inputRows"), "side": s.own},
+        "max_ahead drops rows whose time is too far after the clock of their batch. Causes: the "
+        "clock of the producer, another time zone, or milliseconds read as seconds.",
+        'A longer max_ahead. Or ahead="keep", which joins such rows and only ignores their times '
+        "for the watermark. Or correct the times below imposeOrder.",
     )

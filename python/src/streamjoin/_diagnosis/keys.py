@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamjoin._diagnosis.called import alias
+from streamjoin._diagnosis.called import SIDES, alias
 
 # An equality in the description next to the state: two names and a type.
 _NAMES = re.compile(r"`?([\w ]+)`? <?=>? `?([\w ]+)`?: .*")
@@ -19,7 +19,15 @@ _CHANGES = (
     ("lower(trim({}))", lambda text: text.strip().lower()),
     ("ltrim('0', {})", lambda text: text.strip().lstrip("0")),
     ("ltrim('0', lower(trim({})))", lambda text: text.strip().lower().lstrip("0")),
+    ("CAST({} AS DOUBLE)", lambda text: _number(text)),
 )
+
+
+def _number(text: str) -> str:
+    try:
+        return str(float(text))
+    except ValueError:
+        return text
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,12 @@ def agreement(
                 )
         return Agreement(f"{seen}.")
     return Agreement()
+
+
+def names(described: Mapping[str, Any], side: str) -> list[str]:
+    """Return the columns of the equality of a side, as far as they are columns."""
+    found = [_NAMES.fullmatch(key) for key in described.get("keys", [])]
+    return [each[1 + SIDES.index(side)] for each in found if each]
 
 
 def _column(described: Mapping[str, Any], side: str, name: str) -> str:

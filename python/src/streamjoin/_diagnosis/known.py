@@ -50,11 +50,25 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class TopKey:
+    """The most frequent key of a side: its number of rows in a sample of `of` rows."""
+
+    key: str
+    rows: int
+    of: int
+
+
+# Finds it, by the number of a join, the side, its buffered rows, and the columns of its key.
+TopKeyOf = Callable[[int, str, int, list[str]], TopKey | None]
+
+
+@dataclass(frozen=True)
 class Known:
     """All inputs of a diagnosis; a fact that needs a Spark job is computed on demand.
 
     `described` has the descriptions next to the state; empty if the checkpoint was deleted.
-    `next_batch` describes when the next batch begins, if a trigger decides that.
+    `next_batch` describes when the next batch begins, if a trigger decides that. `interval` is that
+    of the trigger in milliseconds; `running` is the batch that runs now, with its milliseconds.
     """
 
     progress: Sequence[dict[str, Any]] = ()
@@ -67,6 +81,9 @@ class Known:
     plan: Callable[[], Plan] = Plan
     zone: tzinfo = timezone.utc
     next_batch: str = ""
+    interval: int | None = None
+    running: tuple[int, int] | None = None
+    top_key: TopKeyOf = lambda operator, side, rows, names: None
 
     @cached_property
     def planned(self) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from streamjoin._diagnosis.called import SIDES
@@ -12,9 +13,15 @@ from streamjoin._diagnosis.findings import Finding
 from streamjoin._diagnosis.keys import Agreement, agreement
 from streamjoin._diagnosis.known import JoinKnown, Sample
 from streamjoin._diagnosis.subjects import Subject
+from streamjoin._progress import shown_span
 
-# The greatest difference of a time zone from that of the session, in hours.
-_ZONES = 14
+# Differences of time zones, in the order in which they are tried. Those of half hours and quarters
+# are long: the zones next to UTC have whole hours.
+_ZONES = (
+    *range(HOUR, 15 * HOUR, HOUR),
+    *range(5 * HOUR // 2, 14 * HOUR, HOUR),
+    *range(11 * HOUR // 4, 14 * HOUR, HOUR // 2),
+)
 
 # The factor between two times if one was read in another unit. A number below the least time is a
 # counter rather than a time.
@@ -258,43 +265,88 @@ def condition_never_true(s: Subject) -> Finding:
     )
 
 
-def times_never_meet(s: Subject) -> Finding:
-    join, miss, met = s.of_join, closest_miss(s) or 0, s.total("keyMetRows", "")
-    lookup = join.described.get("lookup", {})
-    left, right = (lookup.get(side) or f"the {side} time" for side in SIDES)
+def apart(join: JoinKnown) -> int:
+    """Return by how much the largest times of the inputs miss the bounds; 0 within a lag of them.
+
+    A row of the other input is then evicted before a later partner arrives.
+    """
+    left, right = (join.described.get("lookup", {}).get(side) for side in SIDES)
+    from_left, to_right = (join.front(name) if name else None for name in (left, right))
+    if from_left is None or to_right is None:
+        return 0
     low, high = join.slack(right, left), join.slack(left, right)
-    number = join.is_number(left)
+    distance = to_right - from_left
+    if high is not None and distance - high > (join.latest("lag", right) or 0):
+        return distance - high
+    if low is not None and -distance - low > (join.latest("lag", left) or 0):
+        return distance + low
+    return 0
 
-    def span(distance: int) -> str:
-        return str(distance) if number else join.span(left, distance)
 
-    is_now, hours, distance = "", None, None
+def times_never_meet(s: Subject) -> Finding:
+    join, met = s.of_join, s.total("keyMetRows", "")
+    miss = (closest_miss(s) or 0) if met else apart(join)
+    left, right = _compared(join)
+    low, high = join.slack(right, left), join.slack(left, right)
+    number, zone, distance = join.is_number(left), "", None
+    if not number and other_unit(join) is None:
+        # with only one bound, some number of hours always fits
+        room = inf if low is None or high is None else low + high
+        shift = next((each for each in _ZONES if 0 <= each - abs(miss) <= room), None)
+        if shift:
+            which = "earlier" if miss > 0 else "later"
+            zone = f" {shown_span(shift)} {which} it would match: a time zone?"
     if low is not None and high is not None:
         distance = (high if miss > 0 else -low) + miss
-        allowed = f"{_signed(span, -low)} to {_signed(span, high)}"
-        is_now = f" {right} - {left} is {_signed(span, distance)}, allowed {allowed}."
-        if not number and other_unit(join) is None:
-            hours = _hours(distance, -low, high)
-    elif not number and other_unit(join) is None:
-        # with only one bound, some number of hours always fits
-        hours = -(-abs(miss) // HOUR) * (1 if miss > 0 else -1)
-        hours = hours if abs(hours) <= _ZONES else None
-    zone = ""
-    if hours:
-        count, earlier = abs(hours), "earlier" if hours > 0 else "later"
-        zone = f" {count} hour{'' if count == 1 else 's'} {earlier} it would match: a time zone?"
+    by = join.span(left, abs(miss))
+    what = (
+        f"Keys match ({met} rows), but times never do: the closest pair misses its bounds by {by}."
+        if met
+        else "No row has found its key: the largest times of the inputs miss the bounds by "
+        f"{by}, so rows are evicted before their partners arrive."
+    )
     return Finding(
         "TIMES_NEVER_MEET",
-        f"Keys match ({met} rows), but times never do: the closest pair misses its bounds by "
-        f"{span(abs(miss))}.{is_now}{zone}",
+        f"{what}{_is_now(join, distance)}{zone}",
         {"rows that met their key": met, "closest miss": join.distance(left, miss)},
         f"{right} is too {'late' if miss > 0 else 'early'} for what the condition allows after "
         f"{left}."
-        + (" Whole hours are mostly a text that was read in another time zone." if zone else ""),
+        + (" Such a shift is mostly a text that was read in another time zone." if zone else ""),
         "to_utc_timestamp(t, zone), or a text with its zone, on one input. Or a wider bound."
         if zone
         else _wider(join, left, right, None if number else distance),
     )
+
+
+def far_apart(join: JoinKnown) -> str:
+    """Mention inputs whose times are further apart than the bounds; empty if they are not."""
+    miss = apart(join)
+    if not miss:
+        return ""
+    left, right = _compared(join)
+    ahead, behind = (right, left) if miss > 0 else (left, right)
+    fronts = [join.front(name) or 0 for name in (ahead, behind)]
+    by = join.span(ahead, fronts[0] - fronts[1])
+    return f"{behind} is {by} behind {ahead}, so rows wait for its input."
+
+
+def _compared(join: JoinKnown) -> tuple[str, str]:
+    """Return the names of the times by which the join finds partners."""
+    lookup = join.described.get("lookup", {})
+    left, right = (lookup.get(side) or f"the {side} time" for side in SIDES)
+    return left, right
+
+
+def _is_now(join: JoinKnown, distance: int | None) -> str:
+    if distance is None:
+        return ""
+    left, right = _compared(join)
+
+    def span(value: int) -> str:
+        return _signed(lambda d: join.span(left, d), value)
+
+    low, high = join.slack(right, left) or 0, join.slack(left, right) or 0
+    return f" {right} - {left} is {span(distance)}, allowed {span(-low)} to {span(high)}."
 
 
 def _wider(join: JoinKnown, left: str, right: str, distance: int | None) -> str:
@@ -311,12 +363,6 @@ def _wider(join: JoinKnown, left: str, right: str, distance: int | None) -> str:
         f"A condition that allows {_signed(lambda d: join.span(left, d), distance)} for "
         f"{right} - {left}. Or correct the times of one input."
     )
-
-
-def _hours(distance: int, low: int, high: int) -> int | None:
-    """Return the smallest shift in hours that fits the bounds, up to that of a time zone."""
-    fits = [n for n in range(-_ZONES, _ZONES + 1) if n and low <= distance - n * HOUR <= high]
-    return min(fits, key=abs, default=None)
 
 
 def _signed(span: Callable[[int], str], value: int) -> str:

@@ -9,7 +9,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum, auto
 
-from streamjoin._diagnosis import changelog, figures, inputs, matching, spark_drops, watermarks
+from streamjoin._diagnosis import (
+    changelog,
+    figures,
+    inputs,
+    matching,
+    spark_drops,
+    watermarks,
+    whole_query,
+)
 from streamjoin._diagnosis.called import SIDES
 from streamjoin._diagnosis.figures import LASTS, brought, emitted
 from streamjoin._diagnosis.known import Known
@@ -26,7 +34,9 @@ class Signal(Enum):
     SOURCES_EMPTY = auto()
     SOURCES_SILENT = auto()
     ROWS_HELD = auto()
+    RUNS_LONG = auto()
     BEHIND = auto()
+    SLOW = auto()
     NO_OPERATOR_OF_OURS = auto()
     EMITTED = auto()
     SINK_EMPTY = auto()
@@ -46,6 +56,7 @@ class Signal(Enum):
     SAMPLES_AGREE = auto()
     TIMES_MISS = auto()
     TIMES_FIT = auto()
+    APART = auto()
     OTHER_UNIT = auto()
     # of an input
     NOTHING_ARRIVES = auto()
@@ -73,6 +84,7 @@ class Signal(Enum):
     HALF_UNKNOWN = auto()
     EXPIRED = auto()
     HELD_KEYS_DIFFER = auto()
+    UNMET = auto()
     GROWS = auto()
 
 
@@ -94,7 +106,7 @@ def _ahead(least: float) -> Callable[[Subject], bool]:
     """Check whether `max_ahead` rejects at least a share of an input, before the join."""
 
     def seen(s: Subject) -> bool:
-        rejected = watermarks.rejected(s)
+        rejected = inputs.rejected(s)
         return bool(rejected) and rejected >= least * inputs.came(s)
 
     return seen
@@ -179,6 +191,8 @@ _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.SOURCES_EMPTY: lambda s: _sources_empty(s.known),
     Signal.SOURCES_SILENT: lambda s: _sources_silent(s.known),
     Signal.ROWS_HELD: lambda s: _rows_wait(s.known),
+    Signal.RUNS_LONG: lambda s: whole_query.runs_long(s.known),
+    Signal.SLOW: lambda s: whole_query.is_slow(s.known),
     Signal.BEHIND: lambda s: bool(figures.falls_behind(s.known)),
     Signal.NO_OPERATOR_OF_OURS: lambda s: _nothing_of_ours(s.known),
     Signal.EMITTED: lambda s: emitted(s.known) > 0,
@@ -198,6 +212,7 @@ _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.SAMPLES_AGREE: lambda s: matching.sampled(s).explains,
     Signal.TIMES_MISS: lambda s: bool(matching.closest_miss(s)),
     Signal.TIMES_FIT: lambda s: matching.closest_miss(s) == 0,
+    Signal.APART: lambda s: bool(matching.apart(s.of_join)),
     Signal.OTHER_UNIT: lambda s: matching.other_unit(s.of_join) is not None,
     Signal.NOTHING_ARRIVES: _nothing_arrives,
     Signal.NONE_PROBED: matching.none_probed,
@@ -222,6 +237,7 @@ _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.HALF_UNKNOWN: lambda s: changelog.is_half(s, "unknownRetractions"),
     Signal.EXPIRED: lambda s: s.total("expiredRows") > 0,
     Signal.HELD_KEYS_DIFFER: changelog.held_keys_differ,
+    Signal.UNMET: changelog.unmet,
     Signal.GROWS: changelog.grows,
 }
 

@@ -75,6 +75,12 @@ class Subject:
         return self.of_join.input(self.own)
 
     @property
+    def columns(self) -> list[str]:
+        """The reported columns of the input."""
+        join = self.of_join
+        return [c for c in join.reported.columns() if join.side_of(c) in (self.side, None)]
+
+    @property
     def last(self) -> Batch:
         return self.of_join.reported.last
 

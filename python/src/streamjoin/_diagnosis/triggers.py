@@ -1,4 +1,4 @@
-"""The start of the next batch of a query with a trigger."""
+"""The batch of a query that runs now, and the start of the next one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamjoin import _connect
 from streamjoin._progress import instant, reports, shown_span, shown_time
 
-# The status of a query between batches, if its trigger has an interval.
+# The status of a query between batches, if its trigger has an interval, and in a batch.
 _WAITS = "Waiting for next trigger"
+_RUNS = "Processing new data"
 _INTERVAL = re.compile(r"ProcessingTimeTrigger\((\d+)\)")
 
 # A shorter interval does not explain missing output.
@@ -26,7 +27,7 @@ def next_batch(query: StreamingQuery, progress: Sequence[Any], zone: tzinfo) -> 
     if not query.isActive or query.status.get("message") != _WAITS:
         return ""
     now = round(datetime.now(timezone.utc).timestamp() * 1000)
-    return said(_interval(query, progress), now, zone)
+    return said(interval(query, progress), now, zone)
 
 
 def said(interval: int | None, now: int, zone: tzinfo) -> str:
@@ -42,7 +43,25 @@ def said(interval: int | None, now: int, zone: tzinfo) -> str:
     )
 
 
-def _interval(query: StreamingQuery, progress: Sequence[Any]) -> int | None:
+def running(query: StreamingQuery) -> tuple[int, int] | None:
+    """Return the number of the batch that runs now, and for how many milliseconds it has run.
+
+    None on Spark Connect, which has no start time of a batch before its report.
+    """
+    if _connect.is_connect(query) or query.status.get("message") != _RUNS:
+        return None
+    of_jvm: Any = query._jsq
+    latest = of_jvm.streamingQuery().offsetLog().getLatest()
+    if latest.isEmpty():
+        return None
+    number, offsets = latest.get()._1(), latest.get()._2()
+    # named differently up to Spark 4.1
+    metadata = offsets.metadataOpt() if "metadataOpt" in dir(offsets) else offsets.metadata()
+    began = metadata.get().batchTimestampMs()
+    return number, round(datetime.now(timezone.utc).timestamp() * 1000) - began
+
+
+def interval(query: StreamingQuery, progress: Sequence[Any]) -> int | None:
     """Return the milliseconds between two triggers; on Spark Connect, from the reports."""
     if not _connect.is_connect(query):
         of_jvm: Any = query._jsq

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from streamjoin._diagnosis import changelog
 from streamjoin._diagnosis.called import SIDES
 from streamjoin._diagnosis.figures import (
     DAY,
     HOUR,
+    MINUTE,
     brought,
     buffered,
     emitted,
@@ -28,15 +31,23 @@ WAITS_FOR_ROWS = (
 # A longer lag is not advised: times that are further apart are wrong, not late.
 _LONGEST_LAG = 365 * DAY
 
+# The advised max_ahead.
+_MAX_AHEAD = 10 * MINUTE
+
 
 # ---- ahead of the clock ----
 
 
 def beyond_the_clock(s: Subject) -> list[tuple[Batch, int]]:
-    """Return the batches with a watermark ahead of the clock by more than time zones explain."""
+    """Return the batches with a watermark ahead of the clock by more than clocks and zones explain.
+
+    A smaller distance counts if rows are late.
+    """
     if s.of_join.is_number(s.time):
         return []
-    margin = HOUR if s.of_join.has_zone(s.time) else 15 * HOUR
+    late = any(s.total("lateRows", side) for side in SIDES if s.side in (None, side))
+    with_zone = _MAX_AHEAD if late else HOUR
+    margin = with_zone if s.of_join.has_zone(s.time) else 15 * HOUR
     return [
         (batch, mark)
         for batch in s.of_join.batches
@@ -76,47 +87,14 @@ def watermark_ahead(column: str, mark: str, by: int, since: str, alone: bool = T
         if alone
         else "The times of this input are after the clock: another time zone, another format, or "
         "a row with a time in the future.",
-        f'imposeOrder("{plain(column)}", ..., max_ahead="10 minutes"), and a new checkpoint: '
-        "watermarks never move back.",
+        _max_ahead(column),
     )
 
 
-# ---- rejected by max_ahead ----
-
-
-def rejected(s: Subject) -> int:
-    """Count the rows of an input that `max_ahead` has dropped."""
-    count = s.total("aheadRows")
-    return 0 if count and _keeps_ahead(s) else count
-
-
-def _keeps_ahead(s: Subject) -> bool:
-    planned = s.of_join.planned
-    return planned is not None and any(
-        planned.keeps_ahead(s.of_join.said(column)) for column in _columns(s)
-    )
-
-
-def rejects_all(s: Subject) -> Finding:
-    count, arrived = rejected(s), s.total("inputRows")
-    what = f"All {count}" if not arrived else f"{count} of {count + arrived}"
-    return _rejects("REJECTED_AHEAD", s, what)
-
-
-def rejects_some(s: Subject) -> Finding:
-    count = rejected(s)
-    return _rejects("AHEAD_ROWS", s, f"{count} of {count + s.total('inputRows')}")
-
-
-def _rejects(code: str, s: Subject, what: str) -> Finding:
-    return Finding(
-        code,
-        f"{what} rows of {s.name} are further ahead of the clock than max_ahead allows.",
-        {"rows ahead": rejected(s), "rows that arrived": s.total("inputRows"), "side": s.own},
-        "max_ahead drops rows whose time is too far after the clock of their batch. Causes: the "
-        "clock of the producer, another time zone, or milliseconds read as seconds.",
-        'A longer max_ahead. Or ahead="keep", which joins such rows and only ignores their times '
-        "for the watermark. Or correct the times below imposeOrder.",
+def _max_ahead(column: str) -> str:
+    return (
+        f'imposeOrder("{plain(column)}", ..., max_ahead="{shown_span(_MAX_AHEAD)}"), and a new '
+        "checkpoint: watermarks never move back."
     )
 
 
@@ -172,7 +150,10 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
     lag = join.reported.greatest(f"lag.{column}")
     write = _longer_lag(join, column, by, lag)
     idle = _idle_before(s, column)
-    if idle:
+    if column and beyond_the_clock(replace(s, column=column)):
+        cause = f"The watermark of {join.said(column)} was after the clock, so real times are late."
+        write = _max_ahead(join.said(column))
+    elif idle:
         cause = (
             f"{s.name} had no row for {idle}, its idle_timeout. Its watermark then followed the "
             "other inputs, so rows that arrived afterwards are late."
@@ -252,13 +233,9 @@ def late_in_order(s: Subject) -> Finding:
     )
 
 
-def _columns(s: Subject) -> list[str]:
-    return [c for c in s.of_join.reported.columns() if s.of_join.side_of(c) in (s.side, None)]
-
-
 def _latest(s: Subject) -> tuple[str, int | None]:
     """Return the column of an input with the greatest lateness, and that lateness."""
-    found = [(c, s.of_join.reported.greatest(f"latestBy.{c}")) for c in _columns(s)]
+    found = [(c, s.of_join.reported.greatest(f"latestBy.{c}")) for c in s.columns]
     return max(found, key=lambda pair: pair[1] or 0, default=("", None))
 
 

@@ -6,13 +6,17 @@ import re
 
 from streamjoin._diagnosis.figures import LASTS, falls_behind, source_rows
 from streamjoin._diagnosis.findings import Finding
+from streamjoin._diagnosis.known import Known
 from streamjoin._diagnosis.subjects import Subject
-from streamjoin._progress import Distance
+from streamjoin._progress import Distance, shown_span
 
 _TRACEBACK = "Traceback (most recent call last):"
 
 # The first texts that Spark appends to the error of a stream.
 _APPENDED = ("=== Streaming Query ===", "JVM stacktrace:", "\n\tat ")
+
+# A batch that has run for less is not long.
+_LEAST_MS = 10_000
 
 # The number of lines of an exception in a finding.
 _LINES = 3
@@ -78,6 +82,53 @@ def no_batch(s: Subject) -> Finding:
         cause="Spark reports at the end of the first batch.",
         write="query.status",
     )
+
+
+def runs_long(known: Known) -> bool:
+    """Check whether the current batch has run for ten times as long as the batch before."""
+    took = _durations(known)
+    runs = 0 if known.running is None else known.running[1]
+    return bool(took) and runs >= max(_LEAST_MS, 10 * took[-1])
+
+
+def batch_runs_long(s: Subject) -> Finding:
+    assert s.known.running is not None
+    number, runs = s.known.running
+    took = _durations(s.known)[-1]
+    return Finding(
+        "BATCH_RUNS_LONG",
+        f"Batch {number} has been running for {shown_span(runs)}; the batch before took "
+        f"{shown_span(took)}.",
+        {"batch": number, "runs for": Distance(runs), "a batch takes": Distance(took)},
+        "A task, the sink or a function of foreachBatch waits, or the batch has many more rows.",
+        "The page of the stages in Spark's UI shows the tasks that run. Without one, the sink or "
+        "the function waits.",
+    )
+
+
+def is_slow(known: Known) -> bool:
+    """Check whether the last batches took longer than the interval of the trigger."""
+    took = _durations(known)
+    return bool(known.interval) and len(took) == LASTS and min(took) > (known.interval or 0)
+
+
+def slow_batches(s: Subject) -> Finding:
+    took, interval = min(_durations(s.known)), s.known.interval or 0
+    return Finding(
+        "SLOW_BATCHES",
+        f"A batch takes longer than its trigger: the last {LASTS} took {shown_span(took)} or more, "
+        f"at a trigger of {shown_span(interval)}.",
+        {"a batch takes": Distance(took), "trigger": Distance(interval)},
+        "A batch begins when the one before has ended. The query falls behind if rows arrive "
+        "faster.",
+        "More partitions and cores, a faster sink, or a longer trigger.",
+    )
+
+
+def _durations(known: Known) -> list[int]:
+    """Return the milliseconds that the last batches took."""
+    last = (report.get("durationMs", {}) for report in known.progress[-LASTS:])
+    return [each["triggerExecution"] for each in last if "triggerExecution" in each]
 
 
 def never_any_input(s: Subject) -> Finding:
