@@ -9,14 +9,19 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.golden import world
-from tests.golden.files import INPUTS, Outcome, record, recorded, statements, written
+from tests.golden.files import INPUTS, Outcome, record, recorded, statements, without_spark, written
 from tests.golden.run import outcomes
+from tests.other_sparks import ON_SPARK_4_0
 
 CASES = [(file, i) for file in INPUTS for i in range(len(statements(file)))]
+
+# FROM STREAM t, and the tables that the statements read in this way.
+OF_SPARK_4_1 = r"(FROM |\()STREAM\b|\bshop_"
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +52,14 @@ def test_statement_result_equals_the_recorded_result(
 ) -> None:
     expected = recorded(file)
     assert len(expected) == len(statements(file)), "run with --golden-update"
-    assert written(statements(file)[number], found[file][number]) == expected[number]
+    statement = statements(file)[number]
+    if ON_SPARK_4_0 and re.search(OF_SPARK_4_1, statement.sql):
+        pytest.skip("Spark 4.0 has no FROM STREAM t")
+    result = written(statement, found[file][number])
+    if pyspark.__version__.startswith("4.2."):
+        assert result == expected[number]
+    else:
+        assert without_spark(result) == without_spark(expected[number])
 
 
 def test_at_least_100_statements_and_half_of_them_refused() -> None:

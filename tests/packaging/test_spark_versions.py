@@ -29,13 +29,15 @@ BREADTH = [
     "tests/asof/test_asof_sql.py",
     "tests/eventtime/test_replace_builtin.py",
     "tests/doctor/test_pending.py",
-    "tests/sql/test_refusals.py",
+    # every SQL form, and every mistake with its error
+    "tests/sql",
+    "tests/golden/test_golden.py",
     "tests/eventtime/test_wrong_in_spark.py",
     # each kind of operator with another number of partitions; and the tool as a process
     "tests/rescale/test_rescale.py::test_a_query_goes_on",
     "tests/rescale/test_kills.py::test_a_kill_while_rows_are_written",
 ]
-CHOSEN = "not golden or (goes_on and spark)"
+CHOSEN = "not golden_checkpoints or (goes_on and spark)"
 USED = """
 import platform, pyspark
 from pyspark.sql import SparkSession
@@ -51,7 +53,25 @@ def test_checkpoints_of_spark_4_0_continue_on_other_versions(minor: str) -> None
     kept = "tests/golden_checkpoints/test_golden_checkpoints.py::test_a_kept_checkpoint_goes_on"
     cases = [f"{kept}[spark-4.0-segments-2-{case}]" for case in OF_OTHER_SPARKS]
     refusal = "tests/sql/test_refusals.py::test_missing_watermark_is_refused_with_advice"
-    assert passed_on(minor, *cases, refusal) == len(cases) + 1
+    # the dialect with the most syntax of its own
+    dialect = "tests/sql/test_seed_queries.py"
+    assert passed_on(minor, *cases, refusal, dialect) > len(cases) + 1
+
+
+CELL = "---- end of a cell ----"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("minor", MINORS)
+def test_notebook_prints_its_output_on_other_versions(minor: str, tmp_path: Path) -> None:
+    notebook = json.loads((ROOT / "examples" / "walkthrough.ipynb").read_text())
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    script = tmp_path / "cells.py"
+    script.write_text("".join(f"{''.join(c['source'])}\nprint({CELL!r})\n" for c in cells))
+    python = python_of(minor)
+    printed = run([python, "-u", str(script)], {"PYSPARK_PYTHON": python}).split(CELL)
+    shown = ["".join(t for o in cell["outputs"] for t in o["text"]) for cell in cells]
+    assert [part.strip() for part in printed] == [*(each.strip() for each in shown), ""]
 
 
 @pytest.mark.thorough

@@ -108,11 +108,17 @@ private[streamjoin] object SqlToken {
       .takeWhile(_.getType != Token.EOF)
       .filter(_.getChannel == Token.DEFAULT_CHANNEL)
       .map { t =>
-        val kind = SqlBaseLexer.VOCABULARY.getSymbolicName(t.getType)
-        SqlToken(kind, offset(t.getStartIndex), offset(t.getStopIndex + 1))
+        SqlToken(kind(t), offset(t.getStartIndex), offset(t.getStopIndex + 1))
       }
       .toIndexedSeq
   }
+
+  private def kind(token: Token): String =
+    if (LaterKeywords(token.getText)) token.getText
+    else SqlBaseLexer.VOCABULARY.getSymbolicName(token.getType)
+
+  /** Keywords of [[StreamWords]] that are no keywords in the grammar of Spark 4.0. */
+  private val LaterKeywords = Set("STREAM")
 
   /** Converts the lexer's offsets, which count code points. */
   private def offsets(text: String): Int => Int =
