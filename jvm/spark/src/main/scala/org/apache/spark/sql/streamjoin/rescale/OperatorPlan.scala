@@ -136,8 +136,9 @@ private[rescale] final class OperatorPlanner(
   } yield reading.copy(hashed = false)
 
   private def readings(of: StoredJoin, keysOf: Side, side: Side): Seq[KeyReading] =
-    new StoredKeys(session, of.description.zone.map(_.id))
-      .of(of.description.keys, keysOf, join.rows(side))
+    storedKeys(of).of(of.description.keys, keysOf, join.rows(side))
+
+  private def storedKeys(of: StoredJoin) = new StoredKeys(session, of.description.zone.map(_.id))
 
   /** The rows may be in any partition: those with equal columns are in one. */
   private def anywhere(side: Side): KeyReading = {
@@ -163,7 +164,10 @@ private[rescale] final class OperatorPlanner(
     "UNKNOWN_KEY",
     "operator" -> join.operator.toString,
     "side" -> side.name,
-    "key" -> join.description.keys.mkString(", ")
+    "key" -> join.description.keys.mkString(", "),
+    "reason" -> storedKeys(join).refused(join.description.keys).fold(
+      "its stored rows do not tell the value of that"
+    )(found => s"this calls $found, which rescale does not run")
   )
 
   private def uneven(what: String) =

@@ -1,10 +1,20 @@
 package org.apache.spark.sql.streamjoin.rescale
 
+import java.util.Locale
+
 import scala.util.Try
 
-import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.{
+  FunctionRegistry,
+  UnresolvedAttribute,
+  UnresolvedExtractValue,
+  UnresolvedFunction
+}
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
@@ -19,6 +29,9 @@ import io.streamjoin.model.Side
  * A text may have several readings: the left input of a join above a join may have two columns
  * `id`. The stored rows decide between them ([[RowPlaces]]), because each is stored under the hash
  * of its key.
+ *
+ * The text may call functions that Spark has built in, and no others: whoever can write the
+ * checkpoint must not choose which code of the session runs.
  *
  * @param zone the time zone that the keys depend on, if there is one
  */
@@ -52,40 +65,82 @@ private[rescale] final class StoredKeys(session: SparkSession, zone: Option[Stri
       columns: Seq[Attribute]
   ): Seq[Expression] = {
     val text = if (side == Side.Left) key.left else key.right
-    Try(session.sessionState.sqlParser.parseExpression(text)).toOption.toSeq.flatMap { parsed =>
-      chosen(parsed, names).flatMap(resolved(_, columns)).filter(e =>
+    parsed(text).filter(refusedIn(_).isEmpty).toSeq.flatMap { expression =>
+      chosen(expression, names, columns).flatMap(resolved(_, columns)).filter(e =>
         DataTypeUtils.sameType(e.dataType, key.dataType)
       )
     }
   }
 
-  /** The expression with each column replaced by the name of one with this name. */
-  private def chosen(parsed: Expression, names: Seq[String]): Seq[Expression] = {
+  /** What a key has that it may not have: a function that is not built in, or a sub-query. */
+  def refused(keys: Seq[String]): Option[String] = (for {
+    key <- keys.iterator
+    equality <- equalities(key)
+    text <- Seq(equality.left, equality.right)
+    found <- parsed(text).flatMap(refusedIn)
+  } yield found).nextOption()
+
+  private def parsed(text: String): Option[Expression] =
+    Try(CatalystSqlParser.parseExpression(text)).toOption.map(_.transformDown {
+      case Call(Normalized, Seq(Call(Normalizing, Seq(number)))) => number
+      case Call(Normalized, Seq(Call(OfEach, Seq(array, _))))    => array
+      case Call(Normalized, Seq(struct))                         => struct
+    })
+
+  private def refusedIn(e: Expression): Option[String] = e.collectFirst {
+    case f: UnresolvedFunction if !isAllowed(f) => s"the function ${f.nameParts.mkString(".")}"
+    case _: SubqueryExpression                  => "a sub-query"
+    case other if !isOfSpark(other)             => other.prettyName
+  }
+
+  private def isAllowed(f: UnresolvedFunction): Boolean = f.nameParts.length == 1 &&
+    !Refused(f.nameParts.head.toLowerCase(Locale.ROOT)) && !f.isDistinct && f.filter.isEmpty &&
+    FunctionRegistry.builtin.functionExists(FunctionIdentifier(f.nameParts.head))
+
+  private def isOfSpark(e: Expression): Boolean = e match {
+    case _: UnresolvedFunction | _: UnresolvedAttribute | _: UnresolvedExtractValue => true
+    case _ => e.getClass.getPackageName == classOf[Expression].getPackageName
+  }
+
+  /** The expression with each column replaced by one with this name, and built-in functions. */
+  private def chosen(
+      parsed: Expression,
+      names: Seq[String],
+      columns: Seq[Attribute]
+  ): Seq[Expression] = {
     val used = parsed.collect { case a: UnresolvedAttribute => a.nameParts.head }.distinct
-    val choices = used.foldLeft(Seq(Map.empty[String, String])) { (some, name) =>
-      val found = names.indices.filter(names(_) == name).map(i => s"_$i")
+    val choices = used.foldLeft(Seq(Map.empty[String, Attribute])) { (some, name) =>
+      val found = names.indices.filter(names(_) == name).map(columns)
       some.flatMap(before => found.map(one => before + (name -> one))).take(MostReadings)
     }
-    choices.map { choice =>
-      parsed.transform { case a: UnresolvedAttribute =>
-        UnresolvedAttribute(choice(a.nameParts.head) +: a.nameParts.tail)
-      }
+    choices.flatMap { choice =>
+      Try(parsed.transformUp {
+        case a: UnresolvedAttribute =>
+          a.nameParts.tail.foldLeft[Expression](choice(a.nameParts.head)) { (of, field) =>
+            UnresolvedExtractValue(of, Literal(field))
+          }
+        // not by the session, whose functions may have the same name
+        case Call(name, arguments) =>
+          FunctionRegistry.builtin.lookupFunction(FunctionIdentifier(name), arguments)
+      }).toOption
     }
   }
 
-  private def resolved(parsed: Expression, columns: Seq[Attribute]): Option[Expression] = Try {
-    val known = parsed.transformUp {
-      case f: UnresolvedFunction if f.nameParts.last == Normalized => f.arguments.head
-      case f: UnresolvedFunction if f.nameParts.last == Normalizing =>
-        NormalizeNaNAndZero(f.arguments.head)
-    }
+  private def resolved(known: Expression, columns: Seq[Attribute]): Option[Expression] = Try {
     val plan = Project(Seq(Alias(known, "key")()), LocalRelation(columns))
     val expression = session.sessionState.executePlan(plan).analyzed.expressions.head
-    expression.asInstanceOf[Alias].child.transformUp {
+    NormalizeFloatingNumbers.normalize(expression.asInstanceOf[Alias].child).transformUp {
       case r: RuntimeReplaceable                       => r.replacement
       case e: TimeZoneAwareExpression if zone.nonEmpty => e.withTimeZone(zone.get)
     }
-  }.toOption.filter(_.resolved)
+  }.toOption.filter(e => e.resolved && e.deterministic && !e.exists(isOfQuery))
+
+  /** Whether an expression has a value only within a query, as an aggregate function. */
+  private def isOfQuery(e: Expression): Boolean = e match {
+    case _: Attribute                                         => false
+    case _: Unevaluable | _: AggregateFunction | _: Generator => true
+    case _                                                    => false
+  }
 }
 
 private object StoredKeys {
@@ -95,12 +150,35 @@ private object StoredKeys {
   /** More readings mean a row with dozens of columns of one name. */
   private val MostReadings = 256
 
-  // what Spark's planner puts around keys of floating-point numbers, and knows as no function
+  // what Spark puts around keys of floating-point numbers, and does not know as functions. It
+  // puts them around the key again
 
   private val Normalizing = "normalizenanandzero"
 
   /** Says that its argument is normalized. */
   private val Normalized = "knownfloatingpointnormalized"
+
+  /** Normalizes each element of an array. */
+  private val OfEach = "transform"
+
+  /** Built-in functions that call code by name, read files, or fail on purpose. */
+  private val Refused = Set(
+    "reflect",
+    "java_method",
+    "try_reflect",
+    "raise_error",
+    "assert_true",
+    "from_avro",
+    "to_avro",
+    "schema_of_avro",
+    "from_protobuf",
+    "to_protobuf"
+  )
+
+  private object Call {
+    def unapply(f: UnresolvedFunction): Option[(String, Seq[Expression])] =
+      Some((f.nameParts.last, f.arguments))
+  }
 
   private def places(text: String, part: String): Seq[Int] =
     Iterator.iterate(text.indexOf(part))(i => text.indexOf(part, i + 1)).takeWhile(_ >= 0).toSeq
