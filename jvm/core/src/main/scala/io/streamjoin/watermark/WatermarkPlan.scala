@@ -145,9 +145,9 @@ object WatermarkPlan {
   /** The end of the window that a time falls into: later than the time itself. */
   def windowEnd(of: WatermarkPlan): WatermarkPlan = Shifted(of, 1)
 
-  /** Whether it follows, among others, from the watermarks at a join with these bounds. */
-  def contains(plan: WatermarkPlan, bounds: JoinBounds): Boolean =
-    joins(plan).exists(_.contains(bounds))
+  /** Whether it follows, among others, from the watermarks at a join. */
+  def contains(plan: WatermarkPlan, join: JoinWatermarks.Id): Boolean =
+    joins(plan).exists(_.contains(join))
 
   /** An output column of a join: delayed as long as the join may buffer rows. */
   final case class Joined(join: JoinWatermarks, column: Int) extends WatermarkPlan {
@@ -225,14 +225,17 @@ object WatermarkPlan {
   )
 
   /** The same plan with the buffered rows of some joins known. */
-  def remaining(plan: WatermarkPlan, buffered: JoinBounds => Option[Buffered]): WatermarkPlan = {
+  def remaining(
+      plan: WatermarkPlan,
+      buffered: JoinWatermarks.Id => Option[Buffered]
+  ): WatermarkPlan = {
     // one instance for all columns of a join, so that each join is evaluated once
     val arriving = new IdentityHashMap[JoinWatermarks, JoinWatermarks]
     def of(plan: WatermarkPlan): WatermarkPlan = plan match {
       case joined @ Joined(join, _) =>
-        buffered(join.bounds).fold[WatermarkPlan](joined) { h =>
+        buffered(join.id).fold[WatermarkPlan](joined) { h =>
           if (!arriving.containsKey(join))
-            arriving.put(join, JoinWatermarks(join.bounds, join.inputs.map(of))): Unit
+            arriving.put(join, join.copy(inputs = join.inputs.map(of))): Unit
           Remaining(joined, arriving.get(join), h)
         }
       case limit: AsOfLimit => limit
@@ -254,9 +257,14 @@ object WatermarkPlan {
  * keeps what each of them asks for. Otherwise the work would grow with the factorial of the number
  * of joins in a chain, since each column of a join asks for all columns of the join below.
  *
+ * @param id identifies the join in its plan
  * @param inputs for each column of `bounds`, the plan of its watermark below the join
  */
-final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[WatermarkPlan]) {
+final case class JoinWatermarks(
+    id: JoinWatermarks.Id,
+    bounds: JoinBounds,
+    inputs: IndexedSeq[WatermarkPlan]
+) {
   import JoinWatermarks._
 
   @transient private var lastReceived: Received = _
@@ -277,7 +285,7 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
       val known = lastShift
       if (known != null && known.by == by) known.shifted
       else {
-        val shifted = JoinWatermarks(bounds, inputs.map(_.shift(by)))
+        val shifted = copy(inputs = inputs.map(_.shift(by)))
         lastShift = new Shift(by, shifted)
         shifted
       }
@@ -307,9 +315,9 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
       .map(bounds.columns(_).name)
       .orElse(below.flatMap(_.nameOf(base)).headOption)
 
-  /** Whether it is the join with these bounds, or above it. */
-  private[watermark] def contains(bounds: JoinBounds): Boolean =
-    (this.bounds eq bounds) || below.exists(_.contains(bounds))
+  /** Whether it is the join, or above it. */
+  private[watermark] def contains(join: JoinWatermarks.Id): Boolean =
+    id == join || below.exists(_.contains(join))
 
   /** Whether the condition of this join, or of a join below, compares numbers in different units. */
   @transient private lazy val mixesUnits: Boolean =
@@ -346,6 +354,9 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
 }
 
 object JoinWatermarks {
+
+  /** The IDs of the event-time columns of a join. Each join of a plan has a column of its own. */
+  type Id = Set[Long]
 
   /** Fields are final: another thread sees all of a value or none. */
   private final class Received(val base: Array[Long], val received: Array[Long])

@@ -70,7 +70,7 @@ class RulesSuite extends AnyFunSuite {
         limits(asked("unmatched")).toIndexedSeq,
         typeOf(asked("type")).preserved
       )
-      val plan = WatermarkPlan.Joined(JoinWatermarks(join.bounds, inputs), column.toInt)
+      val plan = WatermarkPlan.Joined(JoinWatermarks(Set.empty, join.bounds, inputs), column.toInt)
       val remaining = WatermarkPlan.remaining(plan, _ => Some(held))
       Map("value" -> mark(remaining.eval(marks(asked("base")))))
     }
@@ -242,7 +242,7 @@ private object RulesSuite {
           case "G" => Greatest(several(numbers(0)))
           case "J" =>
             val bounds = joins(numbers(0))
-            Joined(JoinWatermarks(bounds, several(bounds.columns.length)), numbers(1))
+            Joined(JoinWatermarks(Set.empty, bounds, several(bounds.columns.length)), numbers(1))
         }
       }
       next()

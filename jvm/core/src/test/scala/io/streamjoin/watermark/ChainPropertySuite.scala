@@ -113,7 +113,7 @@ class ChainPropertySuite extends AnyFunSuite {
             c <- join.columns.indices
             if join.bounds.watermarkedInOutput(c) && !join.bounds.contradictory
           } {
-            val plan = WatermarkPlan.Joined(new JoinWatermarks(join.bounds, marks), c)
+            val plan = WatermarkPlan.Joined(JoinWatermarks(Set.empty, join.bounds, marks), c)
             val found = WatermarkPlan.remaining(plan, _ => Some(buffered)).eval(base)
             val expected = Remaining.earliest(join, joinType, c, base, truth)
             // at the end of the grid there is no limit
@@ -219,9 +219,10 @@ private final class Chain(
   val baseColumns: Int = lower.columns.length + beside.length
 
   private val below =
-    new JoinWatermarks(lower.bounds, lower.columns.indices.map(WatermarkPlan.Base(_)))
+    JoinWatermarks(Set(1L), lower.bounds, lower.columns.indices.map(WatermarkPlan.Base(_)))
 
-  private val above = new JoinWatermarks(
+  private val above = JoinWatermarks(
+    Set(2L),
     upper.bounds,
     carried.map(plan) ++ beside.map(c => WatermarkPlan.Base(baseOf(c)))
   )
@@ -237,7 +238,7 @@ private final class Chain(
       above: WatermarkPlan.Buffered
   ): WatermarkPlan = WatermarkPlan.remaining(
     upperOutput(column),
-    bounds => Some(if (bounds eq lower.bounds) below else above)
+    id => Some(if (id == Set(1L)) below else above)
   )
 
   /** Whether both joins emit a row without a partner. */

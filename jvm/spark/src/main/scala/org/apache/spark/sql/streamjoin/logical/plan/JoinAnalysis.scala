@@ -106,7 +106,8 @@ private[streamjoin] final case class JoinAnalysis(
 
   val watermarks: JoinWatermarks = {
     val plans = inputs.columns
-    new JoinWatermarks(
+    JoinWatermarks(
+      question.named.map(_._1.exprId.id).toSet,
       bounds,
       expressions.map {
         case a: Attribute => plans.getOrElse(a.exprId, WatermarkPlan.Never)

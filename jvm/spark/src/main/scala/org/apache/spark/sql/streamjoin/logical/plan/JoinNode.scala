@@ -99,34 +99,22 @@ private[streamjoin] trait JoinNode extends BinaryNode with HasTimeColumns {
   /**
    * Keys, bounds, time zones and watermarks that follow from the condition. Valid once resolved.
    */
-  @transient final lazy val analysis: JoinAnalysis = analyses.of(question)
-
-  private def analyses: RecentAnalyses = getTagValue(RecentAnalyses.Tag).getOrElse {
-    val none = new RecentAnalyses
-    setTagValue(RecentAnalyses.Tag, none)
-    none
+  @transient final lazy val analysis: JoinAnalysis = {
+    val current = question
+    val known = getTagValue(JoinNode.Analysis).filter(_.question == current)
+    known.getOrElse {
+      val analysis = JoinAnalysis.of(current)
+      setTagValue(JoinNode.Analysis, analysis)
+      analysis
+    }
   }
 }
 
-/**
- * Cache of the last analyses of a node and its copies. The optimizer copies a join many times, and
- * repeats its steps in every batch.
- */
-private[plan] final class RecentAnalyses {
-  private var recent: List[JoinAnalysis] = Nil
+private object JoinNode {
 
-  def of(question: JoinQuestion): JoinAnalysis = synchronized {
-    val analysis = recent.find(_.question == question).getOrElse(JoinAnalysis.of(question))
-    recent = analysis :: recent.filterNot(_ eq analysis).take(RecentAnalyses.Kept - 1)
-    analysis
-  }
-}
-
-private object RecentAnalyses {
-
-  /** Spark copies tags with nodes. */
-  val Tag: TreeNodeTag[RecentAnalyses] = TreeNodeTag("streamjoin.analyzed")
-
-  /** More than the forms of one join between analysis and physical plan. */
-  val Kept = 8
+  /**
+   * The last analysis of a node, or of the node that it is a copy of: Spark copies tags. The
+   * optimizer copies a join many times, mostly with the same condition and inputs.
+   */
+  val Analysis: TreeNodeTag[JoinAnalysis] = TreeNodeTag("streamjoin.analysis")
 }

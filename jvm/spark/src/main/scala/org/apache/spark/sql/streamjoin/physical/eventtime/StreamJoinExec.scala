@@ -20,7 +20,7 @@ import org.apache.spark.util.CollectionAccumulator
 import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.Routing
-import io.streamjoin.watermark.WatermarkPlan
+import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
 /**
  * Physical operator of the event-time join.
@@ -147,6 +147,9 @@ class StreamJoinExec(
     }
 
   override protected def joinSpec: StreamJoinSpec = spec
+
+  /** Identifies the join in plans of watermarks. */
+  private[physical] def joinId: JoinWatermarks.Id = spec.times.watermarks.id
 
   @transient private var held: Option[ExtremeNumbers] = None
 

@@ -5,7 +5,6 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.streamjoin.spark.StateStoreWriter
 
-import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -29,10 +28,7 @@ private[ordered] final class BufferedBelow private (joins: Seq[StreamJoinExec]) 
    * run.
    */
   def remaining(watermark: WatermarkPlan): WatermarkPlan =
-    WatermarkPlan.remaining(watermark, held)
-
-  private def held(bounds: JoinBounds): Option[WatermarkPlan.Buffered] =
-    joins.find(_.spec.bounds eq bounds).flatMap(_.earliestBuffered)
+    WatermarkPlan.remaining(watermark, id => joins.find(_.joinId == id).flatMap(_.earliestBuffered))
 }
 
 private[ordered] object BufferedBelow {
@@ -41,10 +37,10 @@ private[ordered] object BufferedBelow {
 
   /** @param watermark the plan of the watermark of the event time */
   def of(input: SparkPlan, watermark: WatermarkPlan): BufferedBelow = {
-    // bounds identify a join; a plan may contain a join twice, once below another stateful operator
-    val known = all(input).map(_.spec.bounds)
+    // a plan may contain a join twice, once below another stateful operator
+    val known = all(input).map(_.joinId)
     new BufferedBelow(joins(input).filter { j =>
-      known.count(_ eq j.spec.bounds) == 1 && WatermarkPlan.contains(watermark, j.spec.bounds)
+      known.count(_ == j.joinId) == 1 && WatermarkPlan.contains(watermark, j.joinId)
     })
   }
 

@@ -47,10 +47,18 @@ class AnalysisOfCopiesSuite extends AnalysisSession {
     assert(changed(first, And(first.condition, part)).analysis ne first.analysis)
   }
 
-  test("copies with equal new conditions share one analysis") {
+  test("a copy of a changed copy shares its analysis") {
     val first = joins(plan).head
-    val condition = And(first.condition, first.analysis.conjuncts.head)
-    assert(changed(first, condition).analysis eq changed(first, condition).analysis)
+    val copy = changed(first, And(first.condition, first.analysis.conjuncts.head))
+    assert(copy.analysis ne first.analysis)
+    assert(copy.clone().asInstanceOf[StreamJoin].analysis eq copy.analysis)
+  }
+
+  test("the copies of a join have one ID, and each join of a chain has another") {
+    val chain = joins(plan)
+    assert(chain.map(_.analysis.watermarks.id).distinct.length == 2)
+    val copy = changed(chain.head, And(chain.head.condition, chain.head.analysis.conjuncts.head))
+    assert(copy.analysis.watermarks.id == chain.head.analysis.watermarks.id)
   }
 
   test("a copy whose input has lost its watermark has a separate analysis") {
