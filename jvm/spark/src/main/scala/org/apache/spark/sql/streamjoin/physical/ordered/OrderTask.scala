@@ -28,58 +28,62 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param remaining computes the limit from the watermarks of the sources
  */
 private[ordered] final class OrderTask(
+    partitionId: Int,
     spec: OrderSpec,
     remaining: WatermarkPlan,
-    output: Seq[Attribute],
-    batch: StageInputWatermarks,
+    columns: Seq[Attribute],
+    batch: BatchArrivals,
     partitions: PartitionState,
     report: BatchReport
-) extends Serializable {
+) extends PartitionTask {
+
+  private val rows = new TimedRows(spec, columns)
+  private val state = partitions.open(partitionId, OrderTask.shape(columns, rows))
+  private val base =
+    BaseWatermarks.next(spec.bases, WatermarkPlan.rivals(spec.watermark), batch, state.numbers)
+  private val counters = new Counters
+  private val operator = new OrderOperator[UnsafeRow](rows, spec.tied, state.rows, counters)
+  operator.begin(
+    state.numbers.get(OrderTask.Limit).getOrElse(Watermarks.Unknown),
+    remaining.eval(base.now)
+  )
+  private val limit = operator.limit
+
+  override def arrive(
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow]
+  ): Iterator[InternalRow] = {
+    // a projection below may emit rows in another format
+    val unsafe = UnsafeProjection.create(columns, columns)
+    left
+      .map {
+        case row: UnsafeRow => row
+        case other          => unsafe(other)
+      }
+      .filter(operator.passes)
+  }
+
+  override def advance(): Iterator[InternalRow] = operator.release()
+
+  override def commit(): Unit = {
+    if (limit != Watermarks.Unknown) state.numbers.put(OrderTask.Limit, limit)
+    val counts = OrderTask.counted(counters, state.rows.size(OrderOperator.BufferSide))
+    state.commit(report, counts, base, Array(limit))
+  }
 
   /**
    * The emitted rows, in no order, with the numbers of their time buckets.
    *
    * @return one object, reused for each row
    */
-  def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[NumberedRow] = {
-    val rows = new TimedRows(spec, output)
-    val state = partitions.open(partitionId, OrderTask.shape(output, rows))
-    val base = BaseWatermarks.next(
-      spec.bases,
-      WatermarkPlan.rivals(spec.watermark),
-      batch(),
-      state.numbers
-    )
-    val counters = new Counters
-    val operator = new OrderOperator[UnsafeRow](rows, spec.tied, state.rows, counters)
-    operator.begin(
-      state.numbers.get(OrderTask.Limit).getOrElse(Watermarks.Unknown),
-      remaining.eval(base.now)
-    )
-    val limit = operator.limit
-    def finish(): Iterator[Nothing] = {
-      if (limit != Watermarks.Unknown) state.numbers.put(OrderTask.Limit, limit)
-      val counts = OrderTask.counted(counters, state.rows.size(OrderOperator.BufferSide))
-      state.commit(report, counts, base, Array(limit))
-      Iterator.empty
-    }
-    // a projection below may emit rows in another format
-    val unsafe = UnsafeProjection.create(output, output)
-    val out = report.emitted
-    val come = input
-      .map {
-        case row: UnsafeRow => row
-        case other          => unsafe(other)
-      }
-      .filter(operator.passes) ++ operator.release() ++ finish()
+  def numbered(input: Iterator[InternalRow]): Iterator[NumberedRow] = {
     val buckets = new TimeBuckets(limit)
     val pair = new NumberedRow
-    come.map { row =>
-      out += 1
-      pair.to(
-        if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row)),
-        row
-      )
+    output(input, Iterator.empty, report.emitted).map { emitted =>
+      val row = emitted.asInstanceOf[UnsafeRow]
+      val bucket =
+        if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row))
+      pair.to(bucket, row)
     }
   }
 }

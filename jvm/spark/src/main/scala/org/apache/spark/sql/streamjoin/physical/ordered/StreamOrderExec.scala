@@ -45,6 +45,10 @@ import io.streamjoin.model.{Side, Watermarks}
  * No emitted row is beyond the limit, so the ranges are chosen without sampling. A row may be
  * buffered in any partition, so no shuffle is needed if the input has as many partitions as the
  * state.
+ *
+ * The operator has one input. The class that it extends has two, for the reason in
+ * `docs/internals/decisions/0023-subclass-for-plumbing.md`, so the second child is a line of
+ * EXPLAIN without rows.
  */
 class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     extends StatefulBinaryExec(child, ExplainedLine(spec.explanation.lines.last), batch)
@@ -128,12 +132,14 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   // ---- execution ----
 
+  override protected def shuffled: Seq[SparkPlan] = Seq(JoinInputs.shuffled(left, spread))
+
   override protected def doExecute(): RDD[InternalRow] = {
-    val input = JoinInputs.shuffled(left, spread)
+    val input = read.head
     val below =
       if (spec.byHeld) BufferedBelow.of(input, spec.watermark) else BufferedBelow.nothing
     below.watch()
-    val arrived = arrivals(Figure.Ahead.name -> input)
+    val arrived = arrivals(Figure.Ahead.name)
     // a shuffle stores its rows itself; other rows wait in storage until all joins below have run
     val waiting =
       Option.when(!below.isEmpty && !JoinInputs.isShuffle(input)) {
@@ -142,10 +148,12 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     if (!below.isEmpty && waiting.isEmpty) JoinInputs.run(input)
     val rows = waiting.fold(input.execute())(_.rows)
     val remaining = below.remaining(spec.watermark)
-    val task = new OrderTask(spec, remaining, left.output, arrived, partitionState, report)
     val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)
-    val (order, columns) = (spec, left.output)
-    val emitted = perPartition(rows, nothing)((partition, rows, _) => task.run(partition, rows))
+    val (order, columns, state, batchReport) = (spec, left.output, partitionState, report)
+    val emitted = perPartition(rows, nothing) { (partition, rows, _) =>
+      new OrderTask(partition, order, remaining, columns, arrived(), state, batchReport)
+        .numbered(rows)
+    }
     val ranges =
       if (spec.scope == OrderScope.EachPartition) emitted.mapPartitionsInternal(_.map(_.row))
       else

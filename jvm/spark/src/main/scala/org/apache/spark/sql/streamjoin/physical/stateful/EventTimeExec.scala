@@ -32,21 +32,20 @@ private[physical] trait EventTimeExec extends StatefulBinaryExec with Checkpoint
     )
   }
 
-  @transient private var inputs: Option[Seq[SparkPlan]] = None
+  /** The inputs with the shuffles that they require. */
+  protected def shuffled: Seq[SparkPlan]
 
-  override private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
+  @transient override private[physical] final lazy val read: Seq[SparkPlan] = shuffled
 
   /**
    * The arrivals of the batch, for the tasks of the operator.
    *
-   * @param inputs the inputs as executed, each with the name of the metric for its rows that are
-   *   too far ahead
+   * @param aheadNames for each input, the name of the metric for its rows that are too far ahead
    */
-  protected final def arrivals(inputs: (String, SparkPlan)*): StageInputWatermarks = {
-    val plans = inputs.map(_._2)
-    this.inputs = Some(plans)
+  protected final def arrivals(aheadNames: String*): StageInputWatermarks = {
+    val plans = read
     val (context, bases, batch) = (sparkContext, this.bases, this.batch)
-    val ahead = inputs.map { case (name, input) => longMetric(name) -> input }
+    val ahead = aheadNames.map(longMetric).zip(plans)
     val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
     new StageInputWatermarks(() =>
       Option.when(JoinInputs.areRead(plans)) {

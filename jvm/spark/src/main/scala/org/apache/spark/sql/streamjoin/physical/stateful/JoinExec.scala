@@ -71,21 +71,21 @@ private[physical] trait JoinExec extends EventTimeExec {
   override protected def storedRows(side: Side): StructType =
     DataTypeUtils.fromAttributes(input(side).output)
 
+  final override protected def shuffled: Seq[SparkPlan] =
+    JoinInputs.shuffled(left, right, requiredChildDistribution)
+
   /** Runs a task in each partition, once the shuffles of both inputs are written. */
   protected final def joined(
       task: (Int, BatchArrivals) => PartitionTask
   ): RDD[InternalRow] = {
-    val distribution = requiredChildDistribution
-    val (l, r) = JoinInputs.shuffled(left, right, distribution)
-    val arrived = arrivals(
-      Figure.Ahead.of(Side.Left).name -> l,
-      Figure.Ahead.of(Side.Right).name -> r
-    )
+    val arrived = arrivals(Side.both.map(Figure.Ahead.of(_).name): _*)
     val (partitions, emitted) = (getStateInfo.numPartitions, report.emitted)
-    perPartition(
-      JoinInputs.rows(l, distribution.head, partitions),
-      JoinInputs.rows(r, distribution.last, partitions)
-    )((partition, left, right) => task(partition, arrived()).output(left, right, emitted))
+    val inputs = read.zip(requiredChildDistribution).map { case (input, distribution) =>
+      JoinInputs.rows(input, distribution, partitions)
+    }
+    perPartition(inputs.head, inputs.last) { (partition, left, right) =>
+      task(partition, arrived()).output(left, right, emitted)
+    }
   }
 
   /** The partitioning of an output whose rows are in the partition of their key. */

@@ -33,9 +33,9 @@ private[physical] object JoinInputs {
       left: SparkPlan,
       right: SparkPlan,
       distributions: Seq[Distribution]
-  ): (SparkPlan, SparkPlan) = {
-    val both = (shuffled(left, distributions.head), shuffled(right, distributions.last))
-    StreamExchangeExec.together(Seq(both._1, both._2).collect { case e: StreamExchangeExec => e })
+  ): Seq[SparkPlan] = {
+    val both = Seq(shuffled(left, distributions.head), shuffled(right, distributions.last))
+    StreamExchangeExec.together(both.collect { case e: StreamExchangeExec => e })
     both
   }
 

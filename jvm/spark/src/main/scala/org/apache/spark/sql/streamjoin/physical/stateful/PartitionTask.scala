@@ -3,12 +3,14 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.util.CompletionIterator
 
 import io.streamjoin.model.Side
 
 /**
- * Task of one partition in one batch, for an operator with two inputs. Its constructor opens the
- * state. Then it reads the inputs, advances the watermarks, and commits the state.
+ * Task of one partition in one batch. Its constructor opens the state. Then it reads the inputs,
+ * advances the watermarks, and commits the state. If the operator has one input, it is the left
+ * one.
  */
 private[physical] trait PartitionTask {
 
@@ -21,23 +23,17 @@ private[physical] trait PartitionTask {
   /** Commits the state as its next version. */
   def commit(): Unit
 
-  /**
-   * The output of the task. It commits the state at its end, so a task that fails before commits
-   * nothing.
-   */
+  /** The output of the task. After its last row, the task commits the state. */
   final def output(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow],
       emitted: SQLMetric
   ): Iterator[InternalRow] = {
-    def committed(): Iterator[InternalRow] = {
-      commit()
-      Iterator.empty
-    }
-    (arrive(left, right) ++ advance() ++ committed()).map { row =>
+    val rows = (arrive(left, right) ++ advance()).map { row =>
       emitted += 1
       row
     }
+    CompletionIterator[InternalRow, Iterator[InternalRow]](rows, commit())
   }
 }
 

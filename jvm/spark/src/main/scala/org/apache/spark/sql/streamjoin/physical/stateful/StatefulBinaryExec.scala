@@ -91,7 +91,7 @@ abstract class StatefulBinaryExec(
   }
 
   /** The inputs as executed, from which the tasks read. */
-  private[stateful] def read: Seq[SparkPlan] = children
+  private[physical] def read: Seq[SparkPlan] = children
 
   override def producedAttributes: AttributeSet = AttributeSet.empty
 
