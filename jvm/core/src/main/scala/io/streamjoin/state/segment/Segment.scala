@@ -127,7 +127,7 @@ private[segment] final class Segment(
   def append[R](
       key: Long,
       time: Long,
-      of: Array[Long],
+      limitsOfRow: Array[Long],
       row: R,
       codec: RowCodec[R],
       matched: Boolean,
@@ -137,17 +137,17 @@ private[segment] final class Segment(
     val flags = (if (matched) Matched else 0L) | (if (timeIndex) 0L else ChainKind.OfTime.off)
     val i = if (free.nonEmpty) {
       val i = free.take()
-      put(i, key, time, flags | Reused, bytes.replace(place(i), row, codec), id, of)
+      put(i, key, time, flags | Reused, bytes.replace(place(i), row, codec), id, limitsOfRow)
       i
     } else {
       if (count == MostRows) throw new IllegalStateException("too many rows in one segment")
       // the next probe builds a larger one
       if (index.isFull(count)) index = NoIndex
-      put(count, key, time, flags, bytes.append(row, codec), id, of)
+      put(count, key, time, flags, bytes.append(row, codec), id, limitsOfRow)
       count += 1
       count - 1
     }
-    limits.add(i, of)
+    limits.add(i, limitsOfRow)
     least = math.min(least, time)
     greatest = math.max(greatest, time)
     index.add(i)
@@ -176,7 +176,7 @@ private[segment] final class Segment(
   def timeChain(hash: Int): Int = chains().ofTime(hash)
 
   private def isWorthRecall(search: SearchIndex): Boolean =
-    search.hasReadTwice(count) && disk.mayRecall(pagesSpilled)
+    search.restartIfReadTwice(count) && disk.mayRecall(pagesSpilled)
 
   /** Visits the numbers of the live rows of a key and a range of times, on the disk. */
   def search(key: Long, hash: Int, from: Long, to: Long, found: IntConsumer): Unit =

@@ -118,8 +118,8 @@ private[segment] final class SearchIndex(entries: DiskIndex) extends SegmentInde
 
   override def seal(): Unit = reads = 0
 
-  /** Whether the searches have read more than twice what all rows are; asked again, it counts anew. */
-  def hasReadTwice(rowCount: Int): Boolean = {
+  /** Starts to count anew if the searches have read more than all rows twice; whether they have. */
+  def restartIfReadTwice(rowCount: Int): Boolean = {
     val isTwice = reads > rowCount / RowsOfRead * 2
     if (isTwice) reads = 0
     isTwice

@@ -18,7 +18,7 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
 
   private val build = spec.bounds.build
   private val keys = spec.join.equiKeys
-  private val of = BySide.of(new OneSide(_))
+  private val sides = BySide.of(new OneSide(_))
   private val pair = new JoinedRow
 
   private val whole = predicate(spec.join.residual.ofAny, columns.left ++ columns.right)
@@ -45,13 +45,13 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
     columns.left ++ columns.right
   )
 
-  override def isTimeless(side: Side, row: UnsafeRow): Boolean = of(side).isTimeless(row)
+  override def isTimeless(side: Side, row: UnsafeRow): Boolean = sides(side).isTimeless(row)
 
-  override def time(side: Side, row: UnsafeRow): Long = of(side).time(row)
+  override def time(side: Side, row: UnsafeRow): Long = sides(side).time(row)
 
-  override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).joinable(row)
+  override def joinable(side: Side, row: UnsafeRow): Boolean = sides(side).joinable(row)
 
-  override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
+  override def key(side: Side, row: UnsafeRow): Long = sides(side).key(row)
 
   override def sameKey(one: UnsafeRow, other: UnsafeRow): Boolean =
     sameKeys.forall(_.eval(pair(one, other)))

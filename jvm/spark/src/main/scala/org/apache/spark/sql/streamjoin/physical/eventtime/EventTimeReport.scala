@@ -48,6 +48,6 @@ private[physical] final case class EventTimeReport(
   /** Stores the latest times of a partition at the end of a batch, and reports its load. */
   def addLoad(partition: Int, numbers: StoredNumbers, load: StoredKeyLoad): Unit = {
     load.save(numbers)
-    loads.foreach(_.add(load.told(partition)))
+    loads.foreach(_.add(load.report(partition)))
   }
 }

@@ -32,7 +32,7 @@ private[eventtime] final class HotKeyWatch(
 ) extends Logging {
 
   private var keys: Option[(Long, HotKeys)] = None
-  private var told: Option[CollectionAccumulator[TaskLoad]] = None
+  private var reported: Option[CollectionAccumulator[TaskLoad]] = None
 
   /** @param rule detects further hot keys; none: the set of hot keys does not grow */
   def keysOf(batch: Long, rule: Option[HotKeyRule]): HotKeys = synchronized {
@@ -43,19 +43,20 @@ private[eventtime] final class HotKeyWatch(
         files.removeAfter(batch)
         files.read(batch).getOrElse(HotKeys(buckets, Nil))
     }
-    if (!keys.exists(_._1 == batch)) told = None
+    if (!keys.exists(_._1 == batch)) reported = None
     keys = Some(batch -> now)
     now
   }
 
   /** Collects the load reports of the tasks of the next batch. */
   def listen(loads: CollectionAccumulator[TaskLoad]): Unit = synchronized {
-    told = Some(loads)
+    reported = Some(loads)
   }
 
   private def found(batch: Long, known: HotKeys, rule: Option[HotKeyRule]) = {
     // a task that ran twice has reported twice
-    val loads = told.toSeq.flatMap(_.value.asScala).map(l => l.partition -> l).toMap.values.toSeq
+    val loads =
+      reported.toSeq.flatMap(_.value.asScala).map(l => l.partition -> l).toMap.values.toSeq
     val more = rule.toSeq.flatMap(_.found(loads, known, partitions))
     if (more.nonEmpty) {
       files.write(batch, known.copy(keys = more))

@@ -22,7 +22,7 @@ private[eventtime] final class StoredKeyLoad(before: Option[BySide[Long]]) {
     for (known <- before; side <- Side.both if load.latest(side) != known(side))
       numbers.put(latest(side), load.latest(side))
 
-  def told(partition: Int): TaskLoad =
+  def report(partition: Int): TaskLoad =
     TaskLoad(
       partition,
       load.seen,

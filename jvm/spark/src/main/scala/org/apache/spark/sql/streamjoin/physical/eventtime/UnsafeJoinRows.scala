@@ -19,24 +19,24 @@ private[physical] final class UnsafeJoinRows(
     inputs: BySide[Seq[Attribute]]
 ) extends JoinRows[UnsafeRow] {
 
-  private val of = BySide.of(new OneSide(_))
+  private val sides = BySide.of(new OneSide(_))
   private lazy val ofAny = pairs(spec.residual.ofAny)
   private lazy val ofOrdinary = pairs(spec.residual.ofOrdinary)
   private val pair = new JoinedRow
   private val oneHashIsOneKey = KeyHash.isExact(spec.equiKeys)
 
   override def readTimes(side: Side, row: UnsafeRow, into: RowTimes): Unit =
-    of(side).readTimes(row, into)
+    sides(side).readTimes(row, into)
 
-  override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).joinable(row)
+  override def joinable(side: Side, row: UnsafeRow): Boolean = sides(side).joinable(row)
 
-  override def foundLate(side: Side, row: UnsafeRow): Boolean = of(side).foundLate(row)
+  override def foundLate(side: Side, row: UnsafeRow): Boolean = sides(side).foundLate(row)
 
-  override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
+  override def key(side: Side, row: UnsafeRow): Long = sides(side).key(row)
 
   override def partition(side: Side, row: UnsafeRow, partitions: Int): MaybePartition =
     if (oneHashIsOneKey) MaybePartition.None
-    else MaybePartition(of(side).partition(row, partitions))
+    else MaybePartition(sides(side).partition(row, partitions))
 
   override def matches(l: UnsafeRow, r: UnsafeRow, ordinary: Boolean): Boolean =
     (if (ordinary) ofOrdinary else ofAny) match {

@@ -86,11 +86,11 @@ private[physical] final class ExchangeShuffle private (
    * is missing, the reading task detects that, as it does for an output in a file.
    */
   private def small(from: Int, until: Int): InlinePart = {
-    val told = inline.get.value
+    val outputs = inline.get.value
     val tracker = SparkEnv.get.mapOutputTracker.asInstanceOf[MapOutputTrackerMaster]
     val register = tracker.shuffleStatuses(shuffle.shuffleId)
-    val count = register.withMapStatuses(_.filter(_ != null).map(_.mapId)).filter(told.contains)
-    val ids = count.sorted.toSeq
+    val found = register.withMapStatuses(_.filter(_ != null).map(_.mapId)).filter(outputs.contains)
+    val ids = found.sorted.toSeq
     if (last.getAndSet(Some(ids)).exists(_ != ids)) {
       // the tracker caches the serialized statuses, even if a late attempt has replaced another one
       register.invalidateSerializedMapOutputStatusCache()
@@ -98,7 +98,7 @@ private[physical] final class ExchangeShuffle private (
     InlinePart(
       ids,
       for (
-        partition <- (from until until).toArray; id <- count; rows = told(id)(partition)
+        partition <- (from until until).toArray; id <- found; rows = outputs(id)(partition)
         if rows != null
       )
         yield rows

@@ -60,19 +60,19 @@ private[exchange] final class ExchangedRows(
   }
 
   private def withInline(
-      come: InlinePart,
+      arrived: InlinePart,
       part: ExchangedPart,
       context: TaskContext
   ): Iterator[UnsafeRow] = {
-    check(come)
+    check(arrived)
     val others =
-      if (come.mapIds.length == mappers) Iterator.empty[UnsafeRow]
+      if (arrived.mapIds.length == mappers) Iterator.empty[UnsafeRow]
       else {
         val chunks = inFiles(part, context)
-        check(come)
+        check(arrived)
         chunks
       }
-    come.rows.iterator.map(rows => RowPacker.chunkOf(rows, rows.length)) ++ others
+    arrived.rows.iterator.map(rows => RowPacker.chunkOf(rows, rows.length)) ++ others
   }
 
   private def inFiles(part: ExchangedPart, context: TaskContext): Iterator[UnsafeRow] =
@@ -101,13 +101,13 @@ private[exchange] object ExchangedRows {
   /**
    * Checks the inline map outputs in a task.
    *
-   * @param told the partition whose size marks an inline map output
+   * @param marker the partition whose size marks an inline map output
    * @param inline the sorted IDs of the map outputs whose rows the task carries
    * @throws MetadataFetchFailedException if other map outputs are inline now
    */
-  def check(tracker: MapOutputTracker, shuffle: Int, told: Int, inline: Seq[Long]): Unit = {
+  def check(tracker: MapOutputTracker, shuffle: Int, marker: Int, inline: Seq[Long]): Unit = {
     val now = tracker
-      .getMapSizesByExecutorId(shuffle, told)
+      .getMapSizesByExecutorId(shuffle, marker)
       .flatMap(_._2.iterator)
       .collect { case (block: ShuffleBlockId, _, _) => block.mapId }
       .toSeq
@@ -119,7 +119,7 @@ private[exchange] object ExchangedRows {
       }
       throw new MetadataFetchFailedException(
         shuffle,
-        told,
+        marker,
         "a map task has run again since the rows of its first run came with this task"
       )
     }
@@ -145,15 +145,15 @@ private[exchange] final class ExchangedPart(
     @transient now: () => InlinePart
 ) extends Partition {
 
-  private var come: Option[InlinePart] = None
+  private var arrived: Option[InlinePart] = None
 
   /** The inline rows, in a task. */
-  def inline: Option[InlinePart] = come
+  def inline: Option[InlinePart] = arrived
 
   private def writeObject(out: ObjectOutputStream): Unit = {
-    if (now != null) come = Some(now())
+    if (now != null) arrived = Some(now())
     out.defaultWriteObject()
     // the driver keeps the partition; without this it would keep the rows as well
-    if (now != null) come = None
+    if (now != null) arrived = None
   }
 }
