@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -121,23 +121,21 @@ def test_projection_keeps_the_known_output_ordering(
     assert plans
 
 
-def test_hint_and_sort_by_set_the_partition_scope(
+def test_each_way_to_sort_partitions_sets_the_partition_scope(
     spark: SparkSession, shop: Shop, tmp_path: Path
 ) -> None:
     shop.ordered().createOrReplaceTempView("scoped_orders")
     shop.delivered().createOrReplaceTempView("scoped_deliveries")
     joins = f"scoped_orders AS o JOIN scoped_deliveries AS d ON {WITHIN_THE_HOUR}"
     sentence = "the order holds within each partition"
-    hint = "/*+ STREAM_JOIN(order_scope => 'partition') */"
     for query in (
-        f"SELECT {hint} o.id FROM {joins} ORDER BY o.order_time",
         f"SELECT o.id FROM {joins} SORT BY o.order_time",
         "SELECT id FROM scoped_orders DISTRIBUTE BY id SORT BY order_time",
     ):
         assert sentence in explained(spark.sql(query)), query
-    hinted = shop.ordered().hint("stream_join", "order_scope=partition")
-    joined = hinted.join(shop.delivered(), F.expr(WITHIN_THE_HOUR))
-    assert sentence in explained(joined.orderBy("order_time"))
+    joined = shop.ordered().join(shop.delivered(), F.expr(WITHIN_THE_HOUR))
+    assert sentence in explained(joined.sortWithinPartitions("order_time"))
+    assert sentence not in explained(joined.orderBy("order_time"))
     last = stream_join(
         shop.ordered(),
         shop.delivered(),
@@ -148,22 +146,19 @@ def test_hint_and_sort_by_set_the_partition_scope(
     )
     assert sentence in explained(last)
     # The first ten rows are those of the whole query.
-    assert sentence not in explained(joined.orderBy("order_time").limit(10))
+    assert sentence not in explained(last.limit(10))
 
 
 def test_partition_scope_without_an_order_is_refused(shop: Shop) -> None:
-    joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, order_scope="partition")
-    with pytest.raises(AnalysisException) as caught:
-        joined.writeStream.format("noop").option(
-            "checkpointLocation", str(shop.folder / "c")
-        ).start()
-    assert caught.value.getCondition() == "STREAM_JOIN.INVALID_OPTION"
-    assert "the result is not ordered" in str(caught.value)
-    with pytest.raises(AnalysisException, match="changes have no order"):
+    orders, deliveries = shop.ordered(), shop.delivered()
+    with pytest.raises(PySparkValueError, match=r"order_by.*`order_scope` is"):
+        stream_join(orders, deliveries, WITHIN_THE_HOUR, order_scope="partition")
+    with pytest.raises(AnalysisException, match="its rows are changes"):
         stream_join(
-            shop.ordered(),
-            shop.delivered(),
+            orders,
+            deliveries,
             "o.id = d.id",
+            order_by="o.order_time",
             mode="changelog",
             order_scope="partition",
         )

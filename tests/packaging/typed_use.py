@@ -40,7 +40,9 @@ def in_a_chain_of_calls(orders: DataFrame, deliveries: DataFrame, on: Column) ->
 
 def by_names_and_conditions(left: DataFrame, right: DataFrame, how: How) -> DataFrame:
     on: list[str | Column] = ["id", left["at"] <= right["at"]]
-    return streamjoin.stream_join(left, right, on, how, retention="1 hour", order_scope="partition")
+    return streamjoin.stream_join(
+        left, right, on, how, retention="1 hour", order_by="at", order_scope="partition"
+    )
 
 
 def of_rows_that_change(changes: DataFrame, messages: DataFrame) -> DataFrame:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, get_args
 
 import pytest
-from pyspark.errors import PySparkTypeError, PySparkValueError
+from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.functions import col
@@ -77,6 +77,32 @@ def test_on_list_combines_names_and_conditions_with_and(rows: DataFrame) -> None
     assert joined.columns == ["id", "id", "n"]
     assert joined.collect() == [(0, 0, 1)]
     assert streamjoin.stream_join(rows, other, "true").columns == joined.columns
+
+
+@pytest.mark.parametrize("how", ["left", "asof", "LEFT_OUTER"])
+def test_exchanged_on_and_how_are_refused_with_the_call(rows: DataFrame, how: Any) -> None:
+    for condition in ("o.id = d.id", col("o.id") == col("d.id")):
+        with pytest.raises(PySparkValueError, match="they are exchanged") as refused:
+            streamjoin.stream_join(rows, rows, how, condition)  # type: ignore[arg-type]
+        assert f"Write left.streamJoin(right, {condition!r}, {how!r})." in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("order", "written"),
+    [("o.ot DESC", "F.desc('o.ot')"), (["id", " n  asc "], "F.asc('n')")],
+)
+def test_direction_in_a_name_of_order_by_is_refused(
+    rows: DataFrame, order: Any, written: str
+) -> None:
+    with pytest.raises(PySparkValueError) as refused:
+        streamjoin.stream_join(rows, rows, ["id"], order_by=order)
+    assert f"Write {written}." in str(refused.value)
+
+
+def test_upserts_without_a_sequence_are_refused_with_the_argument(rows: DataFrame) -> None:
+    with pytest.raises(AnalysisException, match='in Python sequence_by="column"') as refused:
+        streamjoin.from_upserts(rows, "id")
+    assert refused.value.getCondition() == "STREAM_JOIN.MISSING_SEQUENCE"
 
 
 def test_empty_on_list_is_refused(rows: DataFrame) -> None:

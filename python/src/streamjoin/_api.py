@@ -176,12 +176,11 @@ def stream_join(
         excludes ``late="emit"``, whose rows arrive after their time. Default: None, no particular
         order.
     order_scope : str, optional
-        The scope of the order, that of ``order_by`` or of an ``orderBy`` of the result.
-        ``"query"`` (default): all partitions of each batch, and all batches. ``"partition"``: each
-        partition ascends over all batches, and so do the rows of each key of an equality. There is
-        no order between partitions. This saves a shuffle, and the watermarks alone decide when a
-        row is emitted. ``INVALID_OPTION`` if the result of the query has no order, and for a
-        changelog join.
+        The scope of ``order_by``. ``"query"`` (default): all partitions of each batch, and all
+        batches. ``"partition"``: each partition ascends over all batches, and so do the rows of
+        each key of an equality. There is no order between partitions. This equals
+        ``sortWithinPartitions`` of the result, or ``SORT BY`` in SQL. It saves a shuffle, and the
+        watermarks alone decide when a row is emitted.
     mode : str or None, optional
         ``"event_time"``: the join that is described above. ``"changelog"``: inputs have inserts,
         updates and deletes, and the join emits corrections. It needs no watermark and no bound. An
@@ -216,7 +215,9 @@ def stream_join(
     pyspark.errors.PySparkValueError
         ``on`` is an empty list or a str that is only a name. ``retention`` is an int that does
         not fit into a BIGINT. ``how``, ``late``, ``order_scope``, ``mode``, ``emit`` or a
-        side of ``state_ttl`` has an unknown value; the message lists the valid ones.
+        side of ``state_ttl`` has an unknown value; the message lists the valid ones. ``on`` and
+        ``how`` are exchanged. ``order_by`` has a direction in a str. ``order_scope`` is
+        ``"partition"`` without ``order_by``.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add.
 
@@ -253,6 +254,7 @@ def stream_join(
     """
     source = _arguments.dataframe("left", left)
     other = _arguments.dataframe("right", right)
+    _words.require_condition(on, how)
     condition = _arguments.condition(on, source, other)
     kind, match = _words.how(how)
     options = _given(
@@ -262,9 +264,10 @@ def stream_join(
         emit=_words.emit(emit),
         state_ttl=_changelog.state_ttl(state_ttl),
         match=match,
-        order_scope=_words.order_scope(order_scope),
     )
     order = _arguments.order_by(order_by)
+    in_partitions = _words.in_partitions(order_scope)
+    _arguments.needs_order(in_partitions, order)
     if _connect.is_connect(source):
         result = _connect.stream_join(source, other, condition, kind, options)
     else:
@@ -272,7 +275,9 @@ def stream_join(
         asked = java_column(condition) if isinstance(condition, Column) else condition
         joined = api.streamJoin(java(source), java(other), asked, kind, options)
         result = DataFrame(joined, source.sparkSession)
-    return result.orderBy(*order) if order else result
+    if not order:
+        return result
+    return result.sortWithinPartitions(*order) if in_partitions else result.orderBy(*order)
 
 
 def _given(**options: str | None) -> dict[str, str]:

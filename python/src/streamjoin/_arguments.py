@@ -21,6 +21,7 @@ _INT = 2**31
 
 # A column name, with or without an alias, and nothing else.
 _NAME = re.compile(r"\s*(\w+|`[^`]+`)(\.(\w+|`[^`]+`))*\s*")
+_DIRECTION = re.compile(r"\s*(\S+)\s+(asc|desc)\s*", re.IGNORECASE)
 _NO_NAMES = ("true", "false", "null")
 
 
@@ -68,6 +69,13 @@ def order_by(value: object) -> list[str | Column]:
     for name in names:
         if not isinstance(name, (str, Column)):
             raise wrong_type("order_by", expected, name, within=names)
+        direction = _DIRECTION.fullmatch(name) if isinstance(name, str) else None
+        if direction:
+            raise PySparkValueError(
+                f"A str in `order_by` is the name of a column, but {name!r} also has a direction. "
+                f"Write F.{direction[2].lower()}({direction[1]!r}). The first column of the order "
+                "of a stream is an event time, ascending."
+            )
     return list(names)
 
 
@@ -100,6 +108,17 @@ def needs_limit(ahead: str | None, max_ahead: str | None) -> None:
         raise PySparkValueError(
             errorClass="ARGUMENT_REQUIRED",
             messageParameters={"arg_name": "max_ahead", "condition": "`ahead` is given"},
+        )
+
+
+def needs_order(in_partitions: bool, order: list[str | Column]) -> None:
+    if in_partitions and not order:
+        raise PySparkValueError(
+            errorClass="ARGUMENT_REQUIRED",
+            messageParameters={
+                "arg_name": "order_by",
+                "condition": '`order_scope` is "partition"',
+            },
         )
 
 

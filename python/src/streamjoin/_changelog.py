@@ -90,7 +90,7 @@ def from_changelog(
 def from_upserts(
     df: DataFrame,
     key: str | Sequence[str],
-    sequence_by: str,
+    sequence_by: str | None = None,
     *,
     deletes: Column | str | None = None,
 ) -> DataFrame:
@@ -103,8 +103,8 @@ def from_upserts(
     key : str or sequence of str
         The unique key.
     sequence_by : str
-        The column that determines which of two changes of a key is later: the larger value, a
-        number or a time. Text is compared as text.
+        Required. The column that determines which of two changes of a key is later: the larger
+        value, a number or a time. Text is compared as text.
     deletes : Column, str or None, optional
         A condition; a str is SQL. A row that satisfies it deletes its key. Default: None, no row
         deletes.
@@ -121,8 +121,8 @@ def from_upserts(
     pyspark.errors.PySparkValueError
         ``key`` is an empty sequence.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN.INVALID_CHANGELOG``, or the condition does not resolve. While
-        the query runs: ``STREAM_JOIN.NULL_KEY``.
+        Error class ``STREAM_JOIN.MISSING_SEQUENCE`` or ``STREAM_JOIN.INVALID_CHANGELOG``, or the
+        condition does not resolve. While the query runs: ``STREAM_JOIN.NULL_KEY``.
     SetupError
         The session, or the Spark Connect server, runs without the jar or with a jar of another
         version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
@@ -139,7 +139,7 @@ def from_upserts(
     keys = _names("key", key)
     if not keys:
         raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
-    sequence = _arguments.string("sequence_by", sequence_by)
+    sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
     expr = _connect.condition if _connect.is_connect(source) else F.expr
     condition = expr(deletes) if isinstance(deletes, str) else deletes
     if condition is not None and not isinstance(condition, Column):

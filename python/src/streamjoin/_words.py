@@ -39,6 +39,7 @@ Mode: TypeAlias = Literal["event_time", "changelog"]
 OrderScope: TypeAlias = Literal["query", "partition"]
 Side: TypeAlias = Literal["left", "right"]
 
+_PLAIN = {word.replace("_", "") for word in get_args(How)}
 _OTHER_AS_OF = (
     ". An as-of join only preserves left rows. To preserve right rows, exchange the inputs: "
     'right.streamJoin(left, on, "left_asof")'
@@ -49,12 +50,29 @@ def how(value: object) -> tuple[str, str | None]:
     """Return the join type of Spark, and ``"last"`` for an as-of join."""
     words = get_args(How)
     kind = string("how", value)
-    # normalized as in DataFrame.join
-    plain = kind.lower().replace("_", "")
-    if plain not in {word.replace("_", "") for word in words}:
+    plain = _plain(kind)
+    if plain not in _PLAIN:
         raise _not_among("how", kind, words, _OTHER_AS_OF if "asof" in plain else None)
     as_of = {"asof": "inner", "leftasof": "left"}.get(plain)
     return (kind, None) if as_of is None else (as_of, "last")
+
+
+def require_condition(on: object, how: object) -> None:
+    """Refuse a join type as the condition, beside another text or a Column as the join type."""
+    if isinstance(on, str) and _plain(on) in _PLAIN and not _is_default(how):
+        raise PySparkValueError(
+            f"`on` is the join type {on!r}, and `how` is {how!r}: they are exchanged. Write "
+            f"left.streamJoin(right, {how!r}, {on!r})."
+        )
+
+
+def _plain(kind: str) -> str:
+    """Normalize a join type as DataFrame.join does."""
+    return kind.lower().replace("_", "")
+
+
+def _is_default(how: object) -> bool:
+    return isinstance(how, str) and how == "inner"
 
 
 def ahead(value: object) -> str | None:
@@ -73,10 +91,8 @@ def emit(value: object) -> str | None:
     return _optional("emit", value, get_args(Emit))
 
 
-def order_scope(value: object) -> str | None:
-    """Return the scope, or None for the default."""
-    word = _word("order_scope", "str", value, get_args(OrderScope))
-    return None if word == "query" else word
+def in_partitions(order_scope: object) -> bool:
+    return _word("order_scope", "str", order_scope, get_args(OrderScope)) == "partition"
 
 
 def side(value: object) -> str | None:

@@ -19,10 +19,11 @@ import org.apache.spark.sql.types.DayTimeIntervalType
  *
  *  - A table function with a DESCRIPTOR, such as `TUMBLE(TABLE(t), DESCRIPTOR(ts), ...)`. Spark
  *    would report DESCRIPTOR.
+ *  - `PROCTIME()`, and a temporal table function, `LATERAL TABLE(rates(o.order_time))`.
  *  - A group window, such as `GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)`, if the session has no
  *    function with this name.
  *
- * Source: Flink SQL, windowing table functions and group windows.
+ * Source: Flink SQL, windowing table functions, group windows and temporal joins.
  */
 case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -32,8 +33,15 @@ case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPla
       if (node.expressions.exists(_.containsPattern(UNRESOLVED_FUNCTION)))
         node.expressions.foreach(_.foreach {
           case f: UnresolvedFunction if isGroupWindow(f) => throw groupWindow(f)
-          case _                                         =>
+          case f: UnresolvedFunction if isNone(f, ProcTime) =>
+            throw StreamJoinErrors.otherDialect(f.origin, s"$ProcTime()", "Flink SQL", timeOfRow)
+          case _ =>
         })
+      node.subqueries.foreach(_.foreach {
+        case f: UnresolvedTableValuedFunction if isTemporal(f) =>
+          throw StreamJoinErrors.otherDialect(f.origin, "LATERAL TABLE", "Flink SQL", versions)
+        case _ =>
+      })
       node
   }
 
@@ -58,12 +66,20 @@ case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPla
     }
   }
 
-  private def isGroupWindow(f: UnresolvedFunction): Boolean = f.nameParts match {
-    case Seq(name) =>
-      groupWindows(name.toUpperCase(Locale.ROOT)) && f.arguments.exists(isInterval) &&
+  private def isGroupWindow(f: UnresolvedFunction): Boolean =
+    f.arguments.exists(isInterval) && groupWindows.exists(isNone(f, _))
+
+  /** Whether a function has this name, and the session has no such function. */
+  private def isNone(f: UnresolvedFunction, name: String): Boolean =
+    f.nameParts.length == 1 && f.nameParts.head.equalsIgnoreCase(name) &&
       !session.sessionState.catalog.functionExists(FunctionIdentifier(name))
-    case _ => false
-  }
+
+  /** Whether `LATERAL TABLE(rates(o.order_time))` calls a temporal table function. */
+  private def isTemporal(f: UnresolvedTableValuedFunction): Boolean =
+    f.name.map(_.toUpperCase(Locale.ROOT)) == Seq("TABLE") && (f.functionArgs match {
+      case Seq(call: UnresolvedFunction) => isNone(call, call.nameParts.last)
+      case _                             => false
+    })
 
   private def groupWindow(f: UnresolvedFunction) =
     StreamJoinErrors.otherDialect(
@@ -77,6 +93,16 @@ case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPla
     case Literal(_, _: DayTimeIntervalType) => true
     case _                                  => false
   }
+
+  private val ProcTime = "PROCTIME"
+
+  private val timeOfRow =
+    "the event time of the other input, as in FOR SYSTEM_TIME AS OF o.order_time. For the clock, " +
+      "write current_timestamp() in a filter or a column"
+
+  private val versions =
+    "JOIN FROM_UPSERTS(TABLE(rates), key => DESCRIPTOR(currency), sequence_by => " +
+      "DESCRIPTOR(rate_time)) FOR SYSTEM_TIME AS OF o.order_time AS r ON o.currency = r.currency"
 
   private val known = DescribedFunctions.names :+ RelationWindows.Name.toLowerCase(Locale.ROOT)
 

@@ -114,10 +114,6 @@ private[streamjoin] object JoinKind {
       refused(_.emitLate, "late => 'emit' is an option of an event-time join"),
       refused(_.last, "match => 'last' requests an as-of join, which is an event-time join"),
       refused(
-        _.orderScope != OrderScope.Query,
-        "order_scope is an option of an event-time join: changes have no order"
-      ),
-      refused(
         _.retention.nonEmpty,
         "retention is an option of an event-time join. A changelog join has state_ttl instead"
       )

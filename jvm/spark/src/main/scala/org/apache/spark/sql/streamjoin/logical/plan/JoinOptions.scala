@@ -22,7 +22,6 @@ import io.streamjoin.model.BySide
  *   by watermark, emits early results and corrects them later
  * @param ttl the time to live of the rows of a side after they were written, as text
  * @param last whether each left row is joined with the last right row only, see [[AsOfJoin]]
- * @param orderScope the scope of an order above the join
  * @param hint identifies the hint of the options; joins of one SELECT share a hint
  */
 final case class JoinOptions(
@@ -32,7 +31,6 @@ final case class JoinOptions(
     emit: Option[String] = None,
     ttl: BySide[Option[String]] = BySide(None, None),
     last: Boolean = false,
-    orderScope: OrderScope = OrderScope.Query,
     hint: Option[UUID] = None
 ) {
 
@@ -47,8 +45,7 @@ final case class JoinOptions(
     emit.map(e => s"emit $e"),
     ttl.left.map(t => s"state_ttl left $t"),
     ttl.right.map(t => s"state_ttl right $t"),
-    Option.when(last)("match last"),
-    Option.when(orderScope != OrderScope.Query)("order_scope partition")
+    Option.when(last)("match last")
   ).flatten.mkString(", ")
 
   /** The text in a plan. Options that were not set change no plan. */
@@ -106,10 +103,7 @@ object JoinOptions {
       "'30 days'",
       (options, value) => value.bySide.map(ttl => options.copy(ttl = ttl))
     ),
-    either("match", "all", "last")((o, word) => o.copy(last = word == "last")),
-    either("order_scope", "query", "partition")((o, word) =>
-      o.copy(orderScope = if (word == "query") OrderScope.Query else OrderScope.EachPartition)
-    )
+    either("match", "all", "last")((o, word) => o.copy(last = word == "last"))
   )
 
   val names: Seq[String] = entries.map(_.name)
@@ -122,7 +116,6 @@ object JoinOptions {
       "INVALID_OPTION",
       origin,
       "reason" -> reason,
-      "options" -> entries.map(e => s"${e.name} (${e.values})").mkString(", "),
       "sql" -> examples.map(e => s"${e.name} => ${e.example}").mkString(", "),
       "keywords" -> examples.map {
         case e if e.name == "match" => "how=\"asof\""
@@ -139,10 +132,13 @@ object JoinOptions {
    */
   def of(arguments: Seq[OptionValue], origin: Origin): JoinOptions = {
     arguments.map(_.name).diff(names).headOption.foreach { name =>
+      val near = entries.find(e => NearestWord.of(name, names).contains(e.name))
       throw refusal(
         if (names.contains(name)) s"the option $name is given twice"
-        else s"there is no option $name",
-        NearestWord.of(name, names).getOrElse(names.head)
+        else
+          s"there is no option $name, but " +
+            near.fold(names.mkString(", "))(e => s"${e.name}, which is ${e.values}"),
+        near.fold(names.head)(_.name)
       )(origin)
     }
     val none = JoinOptions(hint = Some(UUID.randomUUID()))

@@ -101,8 +101,7 @@ class JoinKindSuite extends AnalysisSession {
         JoinOptions(mode = Some(JoinOptions.EventTime), emit = Some(JoinOptions.Early)),
       "left state_ttl" -> JoinOptions(ttl = BySide(Some("1 day"), None)),
       "right state_ttl" -> JoinOptions(ttl = BySide(None, Some("1 day"))),
-      "match" -> JoinOptions(last = true),
-      "order_scope" -> JoinOptions(orderScope = OrderScope.EachPartition)
+      "match" -> JoinOptions(last = true)
     )
     def refused(kind: JoinKind) = options.collect {
       case (name, o) if kind.misfit(join(orders, options = Some(o))).nonEmpty => name
@@ -117,8 +116,7 @@ class JoinKindSuite extends AnalysisSession {
         "event_time",
         "final",
         "early and event_time",
-        "match",
-        "order_scope"
+        "match"
       ))
     assert(refused(JoinKind.OfTables).isEmpty)
   }

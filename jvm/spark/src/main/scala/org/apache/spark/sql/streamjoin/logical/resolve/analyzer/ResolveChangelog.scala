@@ -49,8 +49,8 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
             throw ChangelogErrors.missingSequence(
               u.origin,
               "FROM_UPSERTS",
-              "sequence_by => DESCRIPTOR(column), with a column that increases with each change " +
-                "of a key"
+              "sequence_by => DESCRIPTOR(column), in Python sequence_by=\"column\", with a column " +
+                "that increases with each change of a key"
             )
           ),
           u.deletes

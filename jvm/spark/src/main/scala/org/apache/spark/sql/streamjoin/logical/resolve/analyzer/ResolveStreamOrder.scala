@@ -2,8 +2,6 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import java.util.Locale
 
-import scala.util.chaining._
-
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
@@ -37,7 +35,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
           case s: Sort if s.resolved && s.child.isStreaming && checked =>
             StreamOrderBuilder.build(s).fold(throw _, identity)
         }))
-      }.tap(ordered => StreamOrderBuilder.unusedScope(ordered.inputQuery).foreach(throw _))
+      }
     } else {
       if (w.outputMode == OutputMode.Update()) {
         w.inputQuery.foreach {

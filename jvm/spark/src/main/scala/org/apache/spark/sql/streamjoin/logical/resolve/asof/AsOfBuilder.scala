@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
   AsOfJoin,
@@ -133,6 +133,12 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
     val ofChanges =
       if (versions.exists(v => input.outputSet.contains(v.deleted)))
         Changelogs.undeclared(join, side, input)
+      else if (ChangelogMarks.changesWithin(input) && !ChangelogMarks.areChanges(input))
+        Some(Refusal(ChangelogErrors.changeTypeDropped(
+          join.origin,
+          s"the ${side.name} input",
+          input.output.map(_.name)
+        )))
       else Changelogs.refusal(join, side, input)
     ofChanges.orElse {
       if (LateRowsBelow.reach(input))

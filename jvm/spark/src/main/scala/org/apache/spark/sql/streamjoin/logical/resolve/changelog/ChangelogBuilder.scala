@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project, Union}
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
@@ -20,8 +21,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   KeyedWatermarks,
   StreamJoinHint
 }
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Refusal, StateTtl}
-import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
+import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
 
 import io.streamjoin.model.{BySide, JoinType, Side}
 
@@ -65,7 +67,26 @@ private[streamjoin] object ChangelogBuilder {
       _ <- ChangelogRefusals.of(join, condition).map(Refusal(_)).toLeft(())
       (node, plan) = built(join, joinType, condition, BySide(leftTtl, rightTtl))
       _ <- EarlyResults.refusal(node, options).map(Refusal(_)).toLeft(())
-    } yield plan
+    } yield {
+      if (options.mode.isEmpty && options.emit.isEmpty)
+        perhapsTemporal(join, node).foreach(node.setTagValue(WarnAtAnalysis.PerhapsTemporal, _))
+      plan
+    }
+  }
+
+  /**
+   * The left event time of a join that may be meant as a temporal join: append-only rows with
+   * versions, both with watermarks, which do not evict the versions.
+   */
+  private def perhapsTemporal(join: Join, node: ChangelogJoin): Option[String] = {
+    def time(input: LogicalPlan) = {
+      val known = TimeColumns.of(input)
+      if (known.imposed) input.output.find(known.isWatermarked).map(ColumnNames.of) else None
+    }
+    val isLookup = Set[JoinType](JoinType.Inner, JoinType.LeftOuter)(node.joinType) &&
+      !ChangelogMarks.areChanges(join.left) && ChangelogMarks.isKeyed(join.right.output) &&
+      node.leaving.columns(Side.Right).isEmpty && Side.both.forall(node.ttl(_).isEmpty)
+    if (isLookup && time(join.right).nonEmpty) time(join.left) else None
   }
 
   private def ttl(text: Option[String], origin: Origin): Either[Refusal, Option[Long]] =

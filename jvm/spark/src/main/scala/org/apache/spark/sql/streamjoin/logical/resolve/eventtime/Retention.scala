@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.conditions.RetentionLimit
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingBound
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
-import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 
 /**
  * Adds the bounds that a condition lacks, if the query or the session sets a retention. The result
@@ -30,12 +30,17 @@ private[streamjoin] object Retention {
 
   private def inequality(missing: MissingBound, name: String, retention: String): Expression = {
     val column = missing.later.column
-    RetentionLimit(
-      new Distances(name, column, column.origin).notBefore(
-        missing.later.expression,
-        missing.earlier.expression,
-        Distance.of(retention)
+    val (distances, distance) = (new Distances(name, column, column.origin), Distance.of(retention))
+    if (distances.inUnits(distance) == 0) {
+      throw distances.refusal(
+        distance.text,
+        "it is zero in the unit of the column, so no later row could match",
+        s"a longer one. For rows of equal times, compare them in the condition: " +
+          s"${ColumnNames.of(missing.earlier.column)} = ${ColumnNames.of(column)}"
       )
+    }
+    RetentionLimit(
+      distances.notBefore(missing.later.expression, missing.earlier.expression, distance)
     )
   }
 }

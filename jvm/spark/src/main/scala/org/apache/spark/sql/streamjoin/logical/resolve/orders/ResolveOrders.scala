@@ -71,7 +71,16 @@ object ResolveOrders extends Rule[LogicalPlan] {
         u.origin,
         calendar = "does not define when the input is idle"
       )
-      Math.floorDiv(distances.span(Distance.of(timeout)), MICROS_PER_MILLIS)
+      val distance = Distance.of(timeout)
+      Math.floorDiv(distances.span(distance), MICROS_PER_MILLIS) match {
+        case 0 =>
+          throw distances.refusal(
+            distance.text,
+            "it is shorter than a millisecond, so the input would always be idle",
+            "an interval such as '1 minute', or remove it"
+          )
+        case millis => millis
+      }
     }
     val limit = maxAhead(u, column, unit, ahead)
     val below = sparkWatermark(u.child, column, lag)

@@ -17,7 +17,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   ClaimedOrder,
   JoinNode,
-  JoinOptions,
   JoinWindows,
   KeyedWatermarks,
   OrderScope,
@@ -178,7 +177,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
     StreamOrder(
       keys,
       if (time.isInstanceOf[Attribute]) ColumnNames.sql(time) else RowtimeWords.of(time, child),
-      if (sort.global) scope(child) else OrderScope.EachPartition,
+      if (sort.global) OrderScope.Query else OrderScope.EachPartition,
       waitsForWindows(time, child),
       zoned(keys, plan),
       InputSources.of(plan),
@@ -207,25 +206,4 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
     val read = keys.head.references.map(_.name).toSet
     ZonedInput.of(child).filter(part => read(part.column))
   }
-
-  // ---- the option `order_scope`: on a join, for the order above the join ----
-
-  private def scope(child: LogicalPlan): OrderScope =
-    if (StreamOrder.orderedBy(child).exists(hasScope)) OrderScope.EachPartition
-    else OrderScope.Query
-
-  private def hasScope(plan: LogicalPlan): Boolean = plan match {
-    case j: JoinNode => j.options.orderScope != OrderScope.Query
-    case _           => false
-  }
-
-  /** Refuses the option on a join without an order above it. Requires the whole query. */
-  def unusedScope(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
-    for {
-      join <- plan.find(hasScope)
-      if !plan.exists { case o: StreamOrder => o.child.exists(_ eq join); case _ => false }
-    } yield JoinOptions.refusal(
-      "order_scope sets the scope of an order, but the result is not ordered",
-      "order_scope"
-    )(join.origin)
 }

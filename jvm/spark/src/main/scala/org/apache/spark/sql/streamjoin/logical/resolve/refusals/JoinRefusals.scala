@@ -115,7 +115,8 @@ private[streamjoin] object JoinRefusals {
         "instead" -> instead("Add a bound with a constant distance")
       )
     )
-    calendar.orElse(disjunctive).orElse(varying).getOrElse(
+    def mixed = MissingParentheses.refusal(join.condition, join.origin)
+    calendar.orElse(mixed).orElse(disjunctive).orElse(varying).getOrElse(
       StreamJoinErrors.analysis(
         "UNBOUNDED_STATE",
         join.origin,

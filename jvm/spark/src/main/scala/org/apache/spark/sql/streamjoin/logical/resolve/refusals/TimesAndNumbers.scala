@@ -10,8 +10,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
 import org.apache.spark.sql.types._
 
 /**
- * Analyzer rule that refuses a time plus a number, and a time compared with a number, above a
- * watermarked event-time column. Spark would refuse them in its next step, without advice.
+ * Analyzer rule that refuses a time plus a number, a time compared with a number, and a condition
+ * without parentheses, above a watermarked event-time column. Spark would refuse them in its next
+ * step, without advice.
  */
 private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
 
@@ -20,6 +21,7 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
       if (
         !p.resolved && p.childrenResolved && p.children.exists(_.isStreaming) && hasImposedOrder(p)
       ) {
+        p.expressions.flatMap(MissingParentheses.refusal(_, p.origin)).foreach(throw _)
         for {
           e <- p.expressions
           wrong <- mismatches(PlainCondition.of(e))
@@ -59,8 +61,8 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
           s"Compare ${sql(time)} with timestamp_millis($n), or timestamp_seconds($n), by the " +
             "unit of the numbers. To impose an order on the numbers, compute this column below " +
             "the order"
-        case (span, number) if isSpan(span) && isNumber(number) =>
-          s"Compare ${sql(span)} with ${distance(plain(number)).get}"
+        case (span, other) if isSpan(span) && distance(plain(other)).nonEmpty =>
+          s"Compare ${sql(span)} with ${distance(plain(other)).get}"
       }
     case _ => None
   }

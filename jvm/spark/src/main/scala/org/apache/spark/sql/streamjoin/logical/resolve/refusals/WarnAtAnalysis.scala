@@ -8,15 +8,19 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
-import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.conditions.{RetentionLimit, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinKind, JoinNode, StreamJoin}
 import org.apache.spark.sql.streamjoin.run.OncePerApplication
 import org.apache.spark.sql.streamjoin.spark.FileStreamSink
+
+import io.streamjoin.bounds.Saturated
 
 /**
  * Logs a warning on the driver for a query that is valid but probably not intended:
  *
  * - contradictory time bounds
+ * - a retention that adds no bound
+ * - a changelog join that may be meant as a temporal join
  * - a watermark declared on a table, or twice on one column
  * - a stream-stream join without any watermark
  * - files with duplicate column names
@@ -31,12 +35,7 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
   override def apply(plan: LogicalPlan): Unit = if (plan.isStreaming) {
     plan.foreach { p =>
       p match {
-        case j: JoinNode if j.resolved && isNew(j) && j.analysis.bounds.contradictory =>
-          logWarning(
-            "No two rows can match: the bounds of a join contradict each other. The condition " +
-              s"is ${ColumnNames.sql(j.condition)}. df.explain() shows each bound next to its part " +
-              "of the condition."
-          )
+        case j: JoinNode if j.resolved && isNew(j)   => ofJoin(plan, j).foreach(logWarning(_))
         case o: ImposeOrder if o.imposed && isNew(o) => below(o).foreach(twice(o, _))
         case j: Join if isUnbounded(j) && isNew(j) =>
           logWarning(
@@ -62,6 +61,51 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
     unknownSettings.filter(OncePerApplication.first(_).nonEmpty).foreach { key =>
       logWarning(s"Unknown setting $key; ${known(key)}.")
     }
+  }
+
+  private def ofJoin(plan: LogicalPlan, j: JoinNode): Option[String] = j match {
+    case _ if j.analysis.bounds.contradictory =>
+      Some(
+        "No two rows can match: the bounds of a join contradict each other. The condition " +
+          s"is ${ColumnNames.sql(j.condition)}. ${exchanged(j).fold("")(b => s"Perhaps write $b. ")}" +
+          "df.explain() shows each bound next to its part of the condition."
+      )
+    case s: StreamJoin if s.options.retention.nonEmpty && !plan.exists(isRetained(s, _)) =>
+      Some(
+        "The retention of a join has no effect, because its condition bounds how long the join " +
+          s"buffers the rows of both inputs: ${ColumnNames.sql(j.condition)}. Remove the retention."
+      )
+    case _ =>
+      j.getTagValue(PerhapsTemporal).map { time =>
+        "This join is a changelog join: it joins each row with the latest row of the right input, " +
+          s"not with the version that was valid at $time, and corrects the result when a row changes. " +
+          "For that version, write how=\"asof\" or, in SQL, FOR SYSTEM_TIME AS OF " +
+          s"$time. For the changelog join, write mode=\"changelog\" or, in SQL, " +
+          "/*+ STREAM_JOIN(mode => 'changelog') */."
+      }
+  }
+
+  /** The bounds as BETWEEN, if two of them have their ends exchanged. */
+  private def exchanged(j: JoinNode): Option[String] = {
+    val found = j.analysis.conditionBounds.found
+    (for {
+      lower <- found
+      upper <- found
+      if lower.later.semanticEquals(upper.earlier) && lower.earlier.semanticEquals(upper.later)
+      if upper.slack < Saturated.subtract(0, lower.slack)
+      unit <- TimeUnit.of(lower.later.dataType)
+    } yield {
+      val (later, earlier) = (ColumnNames.sql(lower.later), ColumnNames.sql(lower.earlier))
+      s"$later BETWEEN ${unit.moved(earlier, upper.slack)} AND " +
+        unit.moved(earlier, Saturated.subtract(0, lower.slack))
+    }).headOption
+  }
+
+  /** Whether the retention in the hint of a join has added a bound to this join. */
+  private def isRetained(join: StreamJoin, node: LogicalPlan): Boolean = node match {
+    case s: StreamJoin =>
+      s.options.hint == join.options.hint && s.condition.exists(_.isInstanceOf[RetentionLimit])
+    case _ => false
   }
 
   private def isNew(node: LogicalPlan): Boolean = {
@@ -126,6 +170,9 @@ private[streamjoin] object WarnAtAnalysis {
 
   /** Tag of a table for which a watermark was declared and ignored: the name of the column. */
   val OrderOfTable: TreeNodeTag[String] = TreeNodeTag("streamjoin.orderOfTable")
+
+  /** Tag of a changelog join that may be meant as a temporal join: the time of the left input. */
+  val PerhapsTemporal: TreeNodeTag[String] = TreeNodeTag("streamjoin.perhapsTemporal")
 
   private val Seen: TreeNodeTag[Unit] = TreeNodeTag("streamjoin.warned")
 

@@ -30,6 +30,56 @@ class WarnAtAnalysisSuite extends StreamsInSql {
     assert(warnings.head.contains("dt < "))
   }
 
+  test("bounds with exchanged ends are logged with the ends in order") {
+    for (
+      (bounds, instead) <- Seq(
+        "dt BETWEEN ot + INTERVAL '1' HOUR AND ot" -> "di.dt BETWEEN oi.ot AND oi.ot + INTERVAL '1' HOUR",
+        "ot - INTERVAL '5' MINUTE >= dt AND dt >= ot" ->
+          "oi.ot BETWEEN di.dt AND di.dt + INTERVAL '5' MINUTE"
+      )
+    ) {
+      val warnings = warned(analyze(s"SELECT * FROM oi JOIN di ON oi.id = di.id AND $bounds"))
+      assert(warnings.length == 1)
+      assert(warnings.head.contains(s"Perhaps write $instead."), warnings.head)
+    }
+  }
+
+  test("a retention beside both bounds is logged, unless another join of the hint needs it") {
+    def from(tables: String) =
+      warned(analyze(s"SELECT /*+ STREAM_JOIN(retention => '1 hour') */ 1 FROM $tables"))
+    val both = s"oi JOIN di ON $within"
+    val warnings = from(both)
+    assert(warnings.length == 1)
+    assert(warnings.head.startsWith("The retention of a join has no effect"))
+    assert(from("oi JOIN di ON oi.id = di.id AND dt >= ot").isEmpty)
+    assert(from(s"$both JOIN xi ON di.id = xi.id").isEmpty)
+    withSQLConf("spark.sql.streamJoin.retention" -> "1 hour") {
+      assert(warned(analyze(s"SELECT 1 FROM $both")).isEmpty)
+    }
+  }
+
+  test("a changelog join of rows with versions is logged, unless the query requests it") {
+    val versions = "FROM_UPSERTS(TABLE(di), DESCRIPTOR(id), DESCRIPTOR(dt)) AS v"
+    def from(tables: String, hint: String = "") =
+      warned(analyze(s"SELECT $hint oi.id, _change_type FROM $tables"))
+    for (how <- Seq("", "LEFT"); more <- Seq("", " AND v.dt <= oi.ot")) {
+      val warnings = from(s"oi $how JOIN $versions ON oi.id = v.id$more")
+      assert(warnings.length == 1)
+      assert(warnings.head.contains("write how=\"asof\" or, in SQL, FOR SYSTEM_TIME AS OF oi.ot. "))
+      assert(warnings.head.contains("not with the version that was valid at oi.ot, and"))
+    }
+    val plain = s"oi JOIN $versions ON oi.id = v.id"
+    assert(from(plain, "/*+ STREAM_JOIN(mode => 'changelog') */").isEmpty)
+    assert(from(plain, "/*+ STREAM_JOIN(state_ttl => '1 day') */").isEmpty)
+    assert(from(s"$plain AND v.dt BETWEEN oi.ot AND oi.ot + INTERVAL '1' HOUR").isEmpty)
+    assert(from(s"oi FULL JOIN $versions ON oi.id = v.id").isEmpty)
+    assert(
+      from(
+        s"o AS oi JOIN FROM_UPSERTS(TABLE(d), DESCRIPTOR(id), DESCRIPTOR(dt)) AS v ON oi.id = v.id"
+      ).isEmpty
+    )
+  }
+
   test("an order on a table that is joined with a stream is logged") {
     withTempView("t") {
       spark.sql("SELECT 1 AS id, timestamp'2024-05-04 10:00:00' AS t").createOrReplaceTempView("t")
