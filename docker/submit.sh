@@ -3,7 +3,7 @@ set -eu
 connector=$(ls /connector/*.jar | tr '\n' ',')
 exec spark-submit \
   --master spark://master:7077 \
-  --jars "$connector$(python3 -m streamjoin.jar)" \
+  --jars "$connector$(python3 -m streamjoin jar)" \
   --conf spark.driver.host="$(hostname)" \
   --conf spark.executor.memory=600m \
   --conf spark.sql.shuffle.partitions=4 \

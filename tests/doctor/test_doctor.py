@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,11 +17,8 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-import streamjoin
 from streamjoin import Diagnosis, doctor, impose_order, stream_join
 from streamjoin._diagnosis.triggers import interval, running
-from tests.orders import Shop
-from tests.processes import run
 from tests.streams import Landing, wait_for_report
 
 WITHIN = "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '1' HOUR"
@@ -442,14 +437,3 @@ def test_doctor_refuses_a_missing_folder_and_a_session(tmp_path: Path, spark: Sp
         doctor(tmp_path / "missing")
     with pytest.raises(PySparkTypeError):
         doctor(spark)  # type: ignore[arg-type]
-
-
-@pytest.mark.thorough
-def test_doctor_command_line_diagnoses_a_checkpoint(shop: Shop) -> None:
-    shop.order((1, "10:00"), (2, "10:10"))
-    shop.joined("left").step()
-    command = [sys.executable, "-m", "streamjoin.doctor", str(shop.folder / "checkpoint")]
-    assert "2 rows of o wait" in run(command)
-    with pytest.raises(ImportError, match="is a function"):
-        importlib.import_module("streamjoin.doctor")
-    assert callable(streamjoin.doctor)

@@ -77,12 +77,6 @@ def test_package_is_importable_from_a_folder_or_an_archive(tmp_path: Path, archi
     assert ("imported from an archive" in jar) is archive
 
 
-def test_jar_module_prints_the_path_of_the_jar() -> None:
-    printed = run([sys.executable, "-m", "streamjoin.jar"])
-    assert printed == streamjoin.jar_path()
-    assert Path(printed).is_file()
-
-
 def test_wheel_has_metadata_and_licence_files() -> None:
     (wheel,) = (ROOT / "dist").glob("*.whl")
     with ZipFile(wheel) as contents:

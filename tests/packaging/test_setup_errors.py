@@ -13,7 +13,7 @@ from streamjoin._java import require_java
 from tests.processes import run, run_python
 
 CONFIGURE_LINE = "spark = streamjoin.configure(SparkSession.builder).getOrCreate()"
-SUBMIT_LINE = "--jars $(python -m streamjoin.jar)"
+SUBMIT_LINE = "--jars $(python -m streamjoin jar)"
 
 
 def test_missing_jar_is_reported_with_a_reinstall_command(

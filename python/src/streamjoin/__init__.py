@@ -12,6 +12,7 @@ from __future__ import annotations
 from streamjoin import _version as _version  # first: the imports below need a supported pyspark
 from streamjoin._api import attach, impose_order, stream_join
 from streamjoin._changelog import from_changelog, from_debezium, from_upserts, to_upserts
+from streamjoin._delta import delta_package
 from streamjoin._diagnosis.advice import LagAdvice, StateEstimate
 from streamjoin._diagnosis.findings import Diagnosis, Finding
 from streamjoin._doctor import doctor
@@ -40,6 +41,7 @@ __all__ = [
     "__version__",
     "conf",
     "configure",
+    "delta_package",
     "doctor",
     "from_changelog",
     "from_debezium",

@@ -1,32 +1,130 @@
-"""``python -m streamjoin rescale CHECKPOINT TO --partitions N``: another number of partitions."""
+"""The command ``streamjoin``, which is also ``python -m streamjoin``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
-from streamjoin._command import run
+from streamjoin._delta import delta_package
+from streamjoin._doctor import doctor
+from streamjoin._errors import SetupError
+from streamjoin._jar import jar_path
 from streamjoin._launch import launch_setting
+from streamjoin._pending import pending
 from streamjoin._rescale import rescale
+from streamjoin._session import configure
+from streamjoin._version import __version__
+
+Lines = Callable[[argparse.Namespace, SparkSession], Iterable[object]]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m streamjoin")
-    command = parser.add_subparsers(dest="command", required=True).add_parser(
-        "rescale", help="write a new checkpoint of a stopped query, with other partitions"
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, print its lines or its refusal, and return the exit code."""
+    asked = _parser().parse_args(arguments)
+    try:
+        if asked.command in _PRINTED:
+            print(_PRINTED[asked.command](asked.spark))
+        else:
+            _with_spark(asked, _COMMANDS[asked.command])
+    except (PySparkException, SetupError) as refused:
+        print(refused, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="streamjoin",
+        description="Commands for stream-to-stream joins. All but jar and delta start a Spark.",
     )
-    command.add_argument("checkpoint", help="the checkpointLocation of a query that does not run")
-    command.add_argument("to", help="the folder of the new checkpoint")
-    command.add_argument("--partitions", type=int, required=True, help="the new number")
-    asked = parser.parse_args()
-    builder = SparkSession.builder.appName("streamjoin rescale")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+
+    def on_checkpoint(name: str, text: str) -> argparse.ArgumentParser:
+        added = command(name, text)
+        added.add_argument("checkpoint", help="the checkpointLocation of a query, running or not")
+        return added
+
+    on_checkpoint("doctor", "explain from the state why a query emits nothing")
+    watched = on_checkpoint("watch", "repeat the diagnosis whenever it changes")
+    watched.add_argument("--seconds", type=float, default=10, help="between two looks; default 10")
+    listed = on_checkpoint("pending", "list buffered rows, as a line of JSON each")
+    listed.add_argument("--side", choices=("left", "right"), help="only rows of this input")
+    listed.add_argument("--operator", type=int, help="only rows of the join with this number")
+    listed.add_argument("--batch", type=int, help="the batch; default: the last committed one")
+    listed.add_argument("--limit", type=int, default=20, help="the number of rows; default 20")
+    scaled = command("rescale", "write a checkpoint with another number of partitions")
+    scaled.add_argument("checkpoint", help="the checkpointLocation of a query that does not run")
+    scaled.add_argument("to", help="the folder of the new checkpoint")
+    scaled.add_argument("--partitions", type=int, required=True, help="the new number")
+    for name, text in (
+        ("jar", "print the path of the jar"),
+        ("delta", "print the Maven coordinate of Delta Lake"),
+    ):
+        loaded = command(name, text)
+        loaded.add_argument("--spark", help="the version of the Spark that loads it")
+    return parser
+
+
+def _with_spark(asked: argparse.Namespace, lines: Lines) -> None:
+    builder = SparkSession.builder.appName(f"streamjoin {asked.command}")
     if launch_setting("spark.master") is None:
         builder = builder.master("local[*]")
-    return run(
-        builder, lambda spark: rescale(asked.checkpoint, asked.to, asked.partitions, spark=spark)
+    builder = builder.config("spark.log.level", "ERROR").config(
+        "spark.ui.showConsoleProgress", False
     )
+    session = configure(builder).getOrCreate()
+    try:
+        for line in lines(asked, session):
+            print(line, flush=True)
+    finally:
+        session.stop()
+
+
+def _doctor(asked: argparse.Namespace, spark: SparkSession) -> Iterator[object]:
+    yield doctor(asked.checkpoint)
+
+
+def _watch(asked: argparse.Namespace, spark: SparkSession) -> Iterator[object]:
+    shown = ""
+    while True:
+        seen = str(doctor(asked.checkpoint))
+        if seen != shown:
+            yield f"{time.strftime('%H:%M:%S')} {seen}"
+            shown = seen
+        time.sleep(asked.seconds)
+
+
+def _pending(asked: argparse.Namespace, spark: SparkSession) -> Iterator[object]:
+    rows = pending(
+        asked.checkpoint, asked.side, operator=asked.operator, batch_id=asked.batch
+    ).limit(asked.limit)
+    return (row[0] for row in rows.select(F.to_json(F.struct("*"))).toLocalIterator())
+
+
+def _rescale(asked: argparse.Namespace, spark: SparkSession) -> Iterable[object]:
+    return rescale(asked.checkpoint, asked.to, asked.partitions, spark=spark)
+
+
+_PRINTED = {"jar": jar_path, "delta": delta_package}
+
+_COMMANDS: dict[str, Lines] = {
+    "doctor": _doctor,
+    "watch": _watch,
+    "pending": _pending,
+    "rescale": _rescale,
+}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ EXTENSION = "io.streamjoin.StreamJoinExtensions"
 
 _SET_UP = """\
   in Python:        spark = streamjoin.configure(SparkSession.builder).getOrCreate()
-  on spark-submit:  --jars $(python -m streamjoin.jar)
+  on spark-submit:  --jars $(python -m streamjoin jar)
 A running session cannot load the jar: first stop it, and restart the Python process (in a \
 notebook, the kernel)."""
 
@@ -37,6 +37,14 @@ def jar_of_other_version(jar: Path, found: list[str]) -> SetupError:
     return SetupError(
         f"pyspark-streamjoin needs {jar.name}, but {jar.parent} has {', '.join(found)}. "
         f"{_REINSTALL}"
+    )
+
+
+def delta_lacks_spark(delta: str, spark: str, minors: tuple[str, ...]) -> SetupError:
+    *others, last = minors
+    return SetupError(
+        f"Delta Lake {delta} has no package for Spark {spark}. Use Spark {', '.join(others)} or "
+        f"{last} with Delta tables: pip install 'pyspark=={last}.*'"
     )
 
 
@@ -101,7 +109,7 @@ def jar_not_on_server(spark: str) -> SetupError:
         f"This Spark Connect server was started without the streamjoin jar for Spark {spark}, "
         "and a running server cannot load it (addArtifact is too late). Start the server with "
         "the jar:\n"
-        f"  start-connect-server.sh --jars $(python -m streamjoin.jar --spark {spark})\n"
+        f"  start-connect-server.sh --jars $(python -m streamjoin jar --spark {spark})\n"
         "or, for a server in this process, the session:\n"
         '  spark = streamjoin.configure(SparkSession.builder.remote("local")).getOrCreate()'
     )

@@ -27,7 +27,7 @@ def jar_path(spark: str | None = None) -> str:
     str
         The absolute path of ``streamjoin-spark-<version of Spark>_2.13-<version>.jar`` on this
         machine, for ``spark.jars`` or ``spark-submit --jars``. Spark 4.2 and 4.3 have the same
-        jar. ``python -m streamjoin.jar --spark 4.1`` prints the path.
+        jar. ``python -m streamjoin jar --spark 4.1`` prints the path.
 
     Raises
     ------

@@ -27,7 +27,7 @@ object Version {
       Some(s"streamjoin $current needs Spark 4.0.1 or later, but this is Spark $running.")
     else Option.unless(supported.contains(minor))(
       s"This jar of streamjoin $current runs on Spark ${supported.mkString(" and ")}, but this is " +
-        s"Spark $running: use the jar that `python -m streamjoin.jar --spark $minor` prints."
+        s"Spark $running: use the jar that `python -m streamjoin jar --spark $minor` prints."
     )
   }
 }

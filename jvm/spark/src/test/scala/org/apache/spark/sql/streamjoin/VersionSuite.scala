@@ -13,7 +13,7 @@ class VersionSuite extends AnyFunSuite {
   test("an unsupported minor version is refused with the jar to use") {
     val problem = Version.problem("4.1.4").get
     assert(problem.contains("runs on Spark 4.2 and 4.3, but this is Spark 4.1.4"))
-    assert(problem.contains("python -m streamjoin.jar --spark 4.1"))
+    assert(problem.contains("python -m streamjoin jar --spark 4.1"))
   }
 
   test("Spark 4.0.0 is refused with the lowest supported release") {
