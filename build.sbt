@@ -95,4 +95,4 @@ lazy val kafka = (project in file("docker/kafka"))
 
 // Nor of this: what the tests with Delta's tables need.
 lazy val delta = (project in file("tests/delta"))
-  .settings(Delta.settings(SparkVersions.default))
+  .settings(Delta.settings)

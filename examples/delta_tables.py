@@ -1,6 +1,6 @@
 r"""Two Delta tables that change, joined into a third: orders, each with its customer's name.
 
-    spark-submit --packages io.delta:delta-spark_4.2_2.13:4.4.0 --jars <the jar of streamjoin> \
+    spark-submit --packages $(streamjoin delta) --jars $(streamjoin jar) \
       --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension \
       --conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog \
       delta_tables.py --checkpoint FOLDER

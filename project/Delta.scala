@@ -8,13 +8,16 @@ object Delta {
   private val Tables = config("tables")
   private val version = "4.4.0"
 
-  def settings(sparkVersion: String): Seq[Setting[_]] = Seq(
+  // Of Spark 4.3 there is none.
+  private val sparks = Seq("4.0", "4.1", "4.2")
+
+  val settings: Seq[Setting[_]] = Seq(
     publish / skip := true,
     ivyConfigurations += Tables,
     // What else these depend on Spark carries itself, or only catalogs need that are not used.
-    libraryDependencies ++= Seq(
-      "io.delta" %% s"delta-spark_${sparkVersion.split('.').take(2).mkString(".")}" % version % Tables,
-      "io.delta" % "delta-storage" % version % Tables
+    libraryDependencies ++= (
+      ("io.delta" % "delta-storage" % version % Tables) +:
+        sparks.map(spark => "io.delta" %% s"delta-spark_$spark" % version % Tables)
     ).map(_.intransitive()),
     stageDelta := {
       val folder = baseDirectory.value / "jars"

@@ -16,6 +16,7 @@ import sys
 import threading
 from pathlib import Path
 
+import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 import streamjoin
@@ -23,7 +24,7 @@ from examples import delta_tables
 from tests.crash.whole import write_whole
 from tests.delta.statements import written
 
-JARS = Path(__file__).parent / "jars"
+_JARS = Path(__file__).parent / "jars"
 DELTA = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 JOIN = "SELECT order_id, amount, name FROM orders LEFT JOIN customers ON customer_id = id"
 TABLES = {
@@ -75,6 +76,12 @@ def main() -> None:
     spark.stop()
 
 
+def jars() -> list[Path]:
+    """The jars of Delta for the installed Spark; empty if they are not staged."""
+    of_spark = f"delta-spark_{'.'.join(pyspark.__version__.split('.')[:2])}_*.jar"
+    return [*_JARS.glob(of_spark), *_JARS.glob("delta-storage-*.jar")]
+
+
 def end() -> None:
     os.killpg(os.getpgid(0), signal.SIGKILL)
 
@@ -83,7 +90,7 @@ def session(folder: Path, state_format: str) -> SparkSession:
     (folder / "changes").mkdir(exist_ok=True)
     builder = (
         SparkSession.builder.master("local[2]")
-        .config("spark.jars", ",".join(str(jar) for jar in JARS.glob("*.jar")))
+        .config("spark.jars", ",".join(map(str, jars())))
         .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
         .config("spark.sql.catalog.spark_catalog", DELTA)
     )

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.delta.job import jars
 from tests.differential.options import DEFAULT_KILLS
 from tests.parameters import STATE_FORMATS
 from tests.processes import spawn
 
-JARS = Path(__file__).parent / "jars"
 KILLED = 3
 
 
@@ -73,7 +73,7 @@ def test_temporal_join_reads_the_delta_version_at_the_order_time(
 
 
 def require_jars() -> None:
-    if not list(JARS.glob("*.jar")):
+    if not jars():
         pytest.fail("the jars of Delta are missing: make kafka-jars")
 
 
