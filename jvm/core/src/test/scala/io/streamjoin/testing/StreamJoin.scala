@@ -1,8 +1,8 @@
 package io.streamjoin.testing
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.join.Counters
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinOutput, JoinRows, JoinStats}
+import io.streamjoin.join.{Counters, JoinOutput}
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinRows, JoinStats}
 import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 

@@ -3,7 +3,8 @@ package io.streamjoin.testing
 import scala.collection.mutable
 
 import io.streamjoin.bounds.{JoinBounds, Multiple, RowTimes, TimeBound, TimeColumn}
-import io.streamjoin.join.eventtime.{JoinOutput, JoinRows}
+import io.streamjoin.join.JoinOutput
+import io.streamjoin.join.eventtime.JoinRows
 import io.streamjoin.model.Side
 import io.streamjoin.placement.MaybePartition
 

@@ -3,8 +3,7 @@ package io.streamjoin.join.asof
 import scala.collection.mutable
 
 import io.streamjoin.join.Count.{Evicted, Input, Joined, Late, NullPadded, NullTime}
-import io.streamjoin.join.Counters
-import io.streamjoin.join.eventtime.{Disorder, JoinOutput}
+import io.streamjoin.join.{Counters, Disorder, JoinOutput}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 

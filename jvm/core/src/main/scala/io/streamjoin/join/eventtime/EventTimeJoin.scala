@@ -1,7 +1,7 @@
 package io.streamjoin.join.eventtime
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, Saturated}
-import io.streamjoin.join.Counters
+import io.streamjoin.join.{Counters, Disorder, JoinOutput}
 import io.streamjoin.join.Count.{Evicted, Input, Joined, Late, NullPadded, NullTime}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}

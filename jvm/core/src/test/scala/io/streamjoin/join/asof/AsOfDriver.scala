@@ -1,8 +1,7 @@
 package io.streamjoin.join.asof
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.join.Counters
-import io.streamjoin.join.eventtime.{Disorder, JoinOutput}
+import io.streamjoin.join.{Counters, Disorder, JoinOutput}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.testing.{Emitted, Joined, Matched, TestRow, Unmatched}

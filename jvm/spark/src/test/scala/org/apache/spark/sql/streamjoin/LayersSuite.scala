@@ -54,6 +54,7 @@ class LayersSuite extends AnyFunSuite {
     "physical.exchange",
     "physical.stateful",
     "physical.consolidate",
+    "physical.timed",
     "physical.eventtime",
     "physical.changelog",
     "physical.ordered",
@@ -88,6 +89,19 @@ class LayersSuite extends AnyFunSuite {
       if layers(imported) > layers(file.packageName)
     } yield s"${file.path}: $imported"
     assert(upward.isEmpty, upward.mkString("\n", "\n", ""))
+  }
+
+  test("no operator of one kind of join imports that of another kind") {
+    val kinds = Seq("eventtime", "changelog", "asof")
+    val rooms = Seq("io.streamjoin.join", s"${LayersSuite.Spark}.physical")
+      .map(operators => kinds.map(kind => s"$operators.$kind"))
+    val found = for {
+      apart <- rooms
+      file <- files if apart.contains(file.packageName)
+      imported <- file.imports(layers.keySet)
+      if apart.contains(imported) && imported != file.packageName
+    } yield s"${file.path}: $imported"
+    assert(found.isEmpty, found.mkString("\n", "\n", ""))
   }
 
   /**

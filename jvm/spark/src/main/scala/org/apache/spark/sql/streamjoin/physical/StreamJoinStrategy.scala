@@ -38,13 +38,7 @@ import org.apache.spark.sql.streamjoin.physical.changelog.{
   PlanConsolidate,
   PlanKeyUpdates
 }
-import org.apache.spark.sql.streamjoin.physical.eventtime.{
-  JoinExplanation,
-  JoinOutput,
-  LateSpec,
-  StreamJoinExec,
-  StreamJoinSpec
-}
+import org.apache.spark.sql.streamjoin.physical.eventtime.{JoinExplanation, StreamJoinExec}
 import org.apache.spark.sql.streamjoin.physical.ordered.{InOrderExec, OrderSpec, StreamOrderExec}
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
@@ -53,6 +47,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   ImposeOrderExec,
   StreamJoinInputExec
 }
+import org.apache.spark.sql.streamjoin.physical.timed.{JoinOutput, LateSpec, TimedJoinSpec}
 
 /** Planner strategy for this project's logical nodes. */
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
@@ -137,7 +132,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
       planInput(j.left),
       planInput(j.right),
       BatchInfo(),
-      StreamJoinSpec.of(
+      TimedJoinSpec.of(
         j.analysis,
         JoinOutput(j.output, required, lateOf(j)),
         JoinExplanation.of(j.analysis, j.late.map(_.column)),

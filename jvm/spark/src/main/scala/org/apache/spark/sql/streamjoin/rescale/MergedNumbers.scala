@@ -1,7 +1,8 @@
 package org.apache.spark.sql.streamjoin.rescale
 
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.eventtime.{StoredDisorder, StoredKeyLoad}
+import org.apache.spark.sql.streamjoin.physical.eventtime.StoredKeyLoad
+import org.apache.spark.sql.streamjoin.physical.timed.StoredDisorder
 
 import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.placement.Routing

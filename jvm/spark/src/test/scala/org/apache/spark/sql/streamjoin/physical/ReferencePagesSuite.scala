@@ -12,8 +12,8 @@ import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.errors.ErrorConditions
 import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogMetrics
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinMetrics
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
+import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinMetrics
 
 /** The tables of settings, errors and metrics are complete and list nothing else. */
 class ReferencePagesSuite extends AnyFunSuite {
@@ -99,7 +99,7 @@ class ReferencePagesSuite extends AnyFunSuite {
     val sketched = Seq("lagForMost", "lagForAll", "disorderRows")
     val ofColumns =
       (Seq("watermark", "delay", "lag", "latestBy", "disorder") ++ sketched).map(_ + ".<column>")
-    assert(rows.toSet == (StreamJoinMetrics.figures.names ++ ofColumns).toSet ++ Seq(
+    assert(rows.toSet == (TimedJoinMetrics.figures.names ++ ofColumns).toSet ++ Seq(
       "closestMiss",
       "hotKeys"
     ))

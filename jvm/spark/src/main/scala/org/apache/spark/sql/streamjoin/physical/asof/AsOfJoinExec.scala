@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
-import org.apache.spark.sql.streamjoin.physical.eventtime.{ReportsDisorder, StreamJoinSpec}
 import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.streamjoin.physical.timed.{ReportsDisorder, TimedJoinSpec}
 
 import io.streamjoin.placement.Routing
 
@@ -68,13 +68,13 @@ class AsOfJoinExec(
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
     holdBackMs(output, spec.passed).map(inputWatermarkMs - _)
 
-  override protected def joinSpec: StreamJoinSpec = spec.join
+  override protected def joinSpec: TimedJoinSpec = spec.join
 
   // ---- execution ----
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (of, columns, state, report) =
-      (spec, input.map(_.output), partitionState, joinReport(held = None))
+      (spec, input.map(_.output), partitionState, joinReport)
     joined(new AsOfTask(_, of, columns, _, state, report))
   }
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredTime
 }
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual, Versions}
-import org.apache.spark.sql.streamjoin.physical.eventtime.{JoinOutput, LateSpec, StreamJoinSpec}
+import org.apache.spark.sql.streamjoin.physical.timed.{JoinOutput, LateSpec, TimedJoinSpec}
 
 import io.streamjoin.join.asof.AsOfBounds
 import io.streamjoin.model.{BySide, Side}
@@ -27,7 +27,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param versions the columns of a build side whose rows are versions
  */
 private[physical] final case class AsOfSpec(
-    join: StreamJoinSpec,
+    join: TimedJoinSpec,
     bounds: AsOfBounds,
     times: BySide[Attribute],
     filters: Seq[Expression],
@@ -72,7 +72,7 @@ private[physical] object AsOfSpec {
     // the whole condition is evaluated on the last rows; it does not choose them
     val whole = analysis.conjuncts.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
     AsOfSpec(
-      StreamJoinSpec
+      TimedJoinSpec
         .of(analysis, JoinOutput(j.output, j.output, late), AsOfExplanation.of(j))
         .copy(equiKeys = j.equiKeys, residual = Residual(whole, whole)),
       j.bounds,

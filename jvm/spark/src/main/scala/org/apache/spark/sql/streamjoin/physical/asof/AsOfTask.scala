@@ -5,18 +5,17 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
-import org.apache.spark.sql.streamjoin.physical.eventtime.{
-  EventTimeReport,
-  JoinedRowOutput,
-  StoredDisorder,
-  StreamJoinMetrics
-}
 import org.apache.spark.sql.streamjoin.physical.exchange.RowSorter
 import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.streamjoin.physical.timed.{
+  DisorderReport,
+  JoinedRowOutput,
+  StoredDisorder,
+  TimedJoinMetrics
+}
 
-import io.streamjoin.join.Counters
+import io.streamjoin.join.{Counters, Disorder}
 import io.streamjoin.join.asof.AsOfJoin
-import io.streamjoin.join.eventtime.Disorder
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -35,7 +34,7 @@ private[asof] final class AsOfTask(
     columns: BySide[Seq[Attribute]],
     batch: BatchArrivals,
     partitions: PartitionState,
-    report: EventTimeReport
+    report: DisorderReport
 ) extends RowTask {
   import spec.join.times
   private val rows = new UnsafeAsOfRows(spec, columns)
@@ -76,7 +75,7 @@ private[asof] final class AsOfTask(
     report.addTimes(partitionId, state.numbers, disorder, operator.counters)(_ => true)
     state.commit(
       report.common,
-      StreamJoinMetrics.counted(operator.counters, state.rows)(_ => true),
+      TimedJoinMetrics.counted(operator.counters, state.rows)(_ => true),
       base,
       times.watermarks.received(base.now)
     )

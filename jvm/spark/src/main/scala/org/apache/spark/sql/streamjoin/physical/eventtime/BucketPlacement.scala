@@ -21,6 +21,7 @@ import org.apache.spark.sql.streamjoin.physical.exchange.{
   StreamExchangeExec
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
+import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
 import io.streamjoin.model.Side
@@ -37,7 +38,7 @@ import io.streamjoin.placement.{MaybePartition, Routing}
  * }}}
  */
 private[eventtime] final case class BucketPlacement(
-    spec: StreamJoinSpec,
+    spec: TimedJoinSpec,
     side: Side,
     partitions: Int
 ) extends ExchangePlacement {
@@ -60,7 +61,7 @@ private[streamjoin] object BucketPlacement {
    */
   private[eventtime] def over(
       input: SparkPlan,
-      spec: StreamJoinSpec,
+      spec: TimedJoinSpec,
       side: Side,
       partitions: Int
   ): SparkPlan =

@@ -5,6 +5,7 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit}
 import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
 import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, TimeWords}
+import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{JoinType, Side}
@@ -32,7 +33,7 @@ private[physical] object JoinExplanation {
     else new TimeWords(a).bounds.mkString(" and ")
 
   /** Describes how the join distributes rows over partitions. */
-  def routing(spec: StreamJoinSpec): String = spec.routing match {
+  def routing(spec: TimedJoinSpec): String = spec.routing match {
     case Routing.ByKey if spec.equiKeys.isEmpty =>
       "no two rows can match: each is sent to one partition"
     case Routing.ByKey => byKey(spec)
@@ -48,13 +49,13 @@ private[physical] object JoinExplanation {
         s"${single.fold("rows")(s => s"${s.other.name} rows")} copied to at most two partitions"
   }
 
-  private def byKey(spec: StreamJoinSpec): String = {
+  private def byKey(spec: TimedJoinSpec): String = {
     val (left, right) = (spec.equiKeys.map(_.left), spec.equiKeys.map(_.right))
     s"hash by ${left.map(_.sql).mkString("[", ", ", "]")} = " +
       right.map(_.sql).mkString("[", ", ", "]")
   }
 
-  private def inBuckets(spec: StreamJoinSpec, widths: Long*): String = {
+  private def inBuckets(spec: TimedJoinSpec, widths: Long*): String = {
     val times = Side.both.map(side => spec.bounds.columns(spec.bounds.probeColumn(side)).name)
     val unit = spec.times.unit(spec.bounds.probeColumn(Side.Left))
     s"buckets of ${widths.map(unit.words).mkString(" or ")} of ${times.mkString(", ")}"

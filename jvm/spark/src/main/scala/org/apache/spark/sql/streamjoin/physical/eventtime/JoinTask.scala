@@ -10,6 +10,12 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   PartitionState,
   RowTask
 }
+import org.apache.spark.sql.streamjoin.physical.timed.{
+  JoinedRowOutput,
+  StoredDisorder,
+  TimedJoinMetrics,
+  TimedJoinSpec
+}
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
 import io.streamjoin.join.Counters
@@ -38,7 +44,7 @@ import io.streamjoin.state.{JoinState, Watched}
  */
 private[physical] final class JoinTask(
     partitionId: Int,
-    spec: StreamJoinSpec,
+    spec: TimedJoinSpec,
     inputs: BySide[Seq[Attribute]],
     batch: BatchArrivals,
     partitions: PartitionState,
@@ -74,7 +80,7 @@ private[physical] final class JoinTask(
   override def advance(): Iterator[InternalRow] = operator.advance(now)
 
   override def commit(): Unit = {
-    report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
+    report.times.addTimes(partitionId, state.numbers, disorder, counters) { column =>
       countsIn(spec.bounds.columns(column).side)
     }
     keys.foreach(report.addLoad(partitionId, state.numbers, _))
@@ -85,8 +91,8 @@ private[physical] final class JoinTask(
         operator.earliestUnmatched(side => watermarks.isOfJoin(side.other))
     ))
     state.commit(
-      report.common,
-      StreamJoinMetrics.counted(counters, state.rows)(countsIn),
+      report.times.common,
+      TimedJoinMetrics.counted(counters, state.rows)(countsIn),
       base,
       now
     )
@@ -102,7 +108,7 @@ private object JoinTask {
 
   /** @param watches whether an operator above requires the earliest buffered times */
   private def shape(
-      spec: StreamJoinSpec,
+      spec: TimedJoinSpec,
       inputs: BySide[Seq[Attribute]],
       rows: UnsafeJoinRows,
       watches: Boolean
@@ -119,7 +125,7 @@ private object JoinTask {
 
   /** State in memory keeps this reader for all batches, so it refers to no row of a task. */
   private def watched(
-      spec: StreamJoinSpec,
+      spec: TimedJoinSpec,
       inputs: BySide[Seq[Attribute]]
   ): Side => Watched[UnsafeRow] = {
     lazy val rows = new UnsafeJoinRows(spec, inputs)

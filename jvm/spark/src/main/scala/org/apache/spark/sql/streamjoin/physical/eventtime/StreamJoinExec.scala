@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   UnspecifiedDistribution
 }
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streamjoin.physical.timed.{ReportsDisorder, TimedJoinSpec}
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
@@ -50,7 +51,7 @@ class StreamJoinExec(
     leftInput: SparkPlan,
     rightInput: SparkPlan,
     batch: BatchInfo,
-    val spec: StreamJoinSpec
+    val spec: TimedJoinSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
     with ReportsDisorder {
 
@@ -146,7 +147,7 @@ class StreamJoinExec(
       spec.times(i) -> WatermarkPlan.Joined(spec.times.watermarks, i)
     }
 
-  override protected def joinSpec: StreamJoinSpec = spec
+  override protected def joinSpec: TimedJoinSpec = spec
 
   /** Identifies the join in plans of watermarks. */
   private[physical] def joinId: JoinWatermarks.Id = spec.times.watermarks.id
@@ -176,7 +177,7 @@ class StreamJoinExec(
       loads
     }
     val (of, columns, state, report) =
-      (spec, input.map(_.output), partitionState, joinReport(held, loads))
+      (spec, input.map(_.output), partitionState, EventTimeReport(joinReport, held, loads))
     joined(new JoinTask(_, of, columns, _, state, report))
   }
 

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, KeyHash}
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
+import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.JoinRows
@@ -15,7 +16,7 @@ import io.streamjoin.placement.{MaybePartition, Routing}
  * code is generated on first use, since many a batch needs only a part of it.
  */
 private[physical] final class UnsafeJoinRows(
-    spec: StreamJoinSpec,
+    spec: TimedJoinSpec,
     inputs: BySide[Seq[Attribute]]
 ) extends JoinRows[UnsafeRow] {
 

@@ -1,4 +1,4 @@
-package io.streamjoin.join.eventtime
+package io.streamjoin.join
 
 import io.streamjoin.model.Side
 

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streamjoin.checkpoint.{
@@ -36,7 +36,7 @@ private[streamjoin] final case class JoinOutput(
  * @param filters the conjuncts that reference one input only
  * @param routing how rows are distributed over partitions
  */
-private[streamjoin] final case class StreamJoinSpec(
+private[streamjoin] final case class TimedJoinSpec(
     joinType: JoinType,
     equiKeys: Seq[EquiKey],
     residual: Residual,
@@ -86,7 +86,7 @@ private[streamjoin] final case class StreamJoinSpec(
   }
 }
 
-private[streamjoin] object StreamJoinSpec {
+private[streamjoin] object TimedJoinSpec {
 
   /** @param timeBuckets whether a join without an equality may be routed by time bucket */
   def of(
@@ -94,8 +94,8 @@ private[streamjoin] object StreamJoinSpec {
       output: JoinOutput,
       explanation: Explanation,
       timeBuckets: Boolean = true
-  ): StreamJoinSpec = {
-    StreamJoinSpec(
+  ): TimedJoinSpec = {
+    TimedJoinSpec(
       analysis.joinType,
       analysis.equiKeys,
       analysis.residual,

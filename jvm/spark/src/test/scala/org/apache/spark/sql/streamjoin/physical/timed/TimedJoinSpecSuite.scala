@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -14,13 +14,14 @@ import org.apache.spark.sql.streamjoin.conditions.Condition
 import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, JoinQuestion}
+import org.apache.spark.sql.streamjoin.physical.eventtime.JoinExplanation
 import org.apache.spark.sql.streamjoin.physical.stateful.Explanation
 
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.{HotKey, HotKeys, Routing}
 
 /** The description of a join in the checkpoint, and whether another query can restart from it. */
-class StreamJoinSpecSuite extends AnyFunSuite {
+class TimedJoinSpecSuite extends AnyFunSuite {
 
   private def described(
       on: String,
@@ -36,7 +37,7 @@ class StreamJoinSpecSuite extends AnyFunSuite {
       joinType: JoinType,
       times: Set[String] = Set("t"),
       timeBuckets: Boolean = true
-  ): StreamJoinSpec = {
+  ): TimedJoinSpec = {
     val (a, b) = (Condition.a, Condition.b)
     val named = Condition.times.filter(c => times(c.name)).map { c =>
       c -> s"${if (a.contains(c)) "o" else "d"}.${c.name}"
@@ -49,7 +50,7 @@ class StreamJoinSpecSuite extends AnyFunSuite {
         Condition(on).analyzed,
         named
       ))
-    StreamJoinSpec.of(
+    TimedJoinSpec.of(
       analysis,
       JoinOutput(a ++ b, a ++ b),
       Explanation("", Nil),

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
-import io.streamjoin.join.eventtime.JoinOutput
+import io.streamjoin.join.JoinOutput
 import io.streamjoin.model.{BySide, Side}
 
 /**
@@ -20,7 +20,7 @@ import io.streamjoin.model.{BySide, Side}
  * @param answers whether the task emits late rows of a side
  */
 private[physical] final class JoinedRowOutput(
-    spec: StreamJoinSpec,
+    spec: TimedJoinSpec,
     inputs: BySide[Seq[Attribute]],
     answers: Side => Boolean
 ) extends JoinOutput[UnsafeRow, InternalRow] {

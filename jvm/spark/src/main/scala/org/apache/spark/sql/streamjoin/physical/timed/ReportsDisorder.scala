@@ -1,19 +1,16 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.streamjoin.physical.stateful._
-import org.apache.spark.util.CollectionAccumulator
-
-import io.streamjoin.join.eventtime.TaskLoad
 
 /** Physical operator of an event-time join that reports how far rows arrive out of order. */
 private[physical] trait ReportsDisorder extends JoinExec {
 
-  protected def joinSpec: StreamJoinSpec
+  protected def joinSpec: TimedJoinSpec
 
   final override protected def joinTimes: JoinTimes = joinSpec.times
 
-  final override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
+  final override protected def figures: OperatorMetrics = TimedJoinMetrics.figures
 
   /** @param byKey whether a row is in the partition of its key */
   protected final def partitioned(byKey: Boolean): Partitioning =
@@ -27,10 +24,7 @@ private[physical] trait ReportsDisorder extends JoinExec {
 
   @transient private lazy val sketched: PartitionCounts = registered(new PartitionCounts)
 
-  protected final def joinReport(
-      held: Option[ExtremeNumbers],
-      loads: Option[CollectionAccumulator[TaskLoad]] = None
-  ): EventTimeReport = EventTimeReport(report, furthest, sketched, held, loads)
+  protected final def joinReport: DisorderReport = DisorderReport(report, furthest, sketched)
 
   /** The explanation of the join, and the disorder that a running query has observed. */
   final override protected def explained: Seq[String] =

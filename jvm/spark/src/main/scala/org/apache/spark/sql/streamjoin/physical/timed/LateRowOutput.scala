@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.timed
 
 import scala.collection.mutable
 
@@ -15,7 +15,7 @@ import io.streamjoin.model.{BySide, Side}
  */
 private[physical] final class LateRowOutput(
     late: LateSpec,
-    spec: StreamJoinSpec,
+    spec: TimedJoinSpec,
     inputs: BySide[Seq[Attribute]]
 ) {
 

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.physical.stateful.{Figure, OperatorMetrics}
@@ -8,7 +8,7 @@ import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState
 
 /** The metrics of an event-time join, in Spark's user interface and in the query's progress. */
-private[physical] object StreamJoinMetrics {
+private[physical] object TimedJoinMetrics {
 
   private val ofSide = Seq(
     Count.Input -> "input rows",

@@ -1,8 +1,7 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.timed
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.join.Counters
-import io.streamjoin.join.eventtime.Disorder
+import io.streamjoin.join.{Counters, Disorder}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
@@ -19,7 +18,7 @@ import io.streamjoin.model.{Side, Watermarks}
  */
 private[physical] object JoinExtremes {
 
-  def size(spec: StreamJoinSpec): Int = 2 * spec.bounds.columns.length + 2
+  def size(spec: TimedJoinSpec): Int = 2 * spec.bounds.columns.length + 2
 
   def of(counters: Counters, disorder: Disorder): Array[Long] = {
     def least(distance: Option[Long]) = distance.fold(Watermarks.Unknown)(-_)
@@ -29,7 +28,7 @@ private[physical] object JoinExtremes {
   }
 
   /** The metrics of a batch, in milliseconds, or in the unit of a numeric column. */
-  def metrics(spec: StreamJoinSpec, extremes: Array[Long]): Map[String, Long] = {
+  def metrics(spec: TimedJoinSpec, extremes: Array[Long]): Map[String, Long] = {
     val columns = for {
       (name, i) <- spec.times.names if extremes(i) != Watermarks.Unknown
       unit = spec.times.unit(i)
@@ -43,18 +42,18 @@ private[physical] object JoinExtremes {
   }
 
   /** The lag of each column that has one, in the unit of [[metrics]]. */
-  def lags(spec: StreamJoinSpec): Map[String, Long] =
+  def lags(spec: TimedJoinSpec): Map[String, Long] =
     (for {
       (name, i) <- spec.times.names
       lag <- spec.times.lags.get(i)
     } yield s"lag.$name" -> spec.times.unit(i).shown(lag)).toMap
 
   /** How far a row has ever been behind the largest time of its column before it. */
-  def furthestEver(spec: StreamJoinSpec, extremes: Array[Long], column: Int): Long =
+  def furthestEver(spec: TimedJoinSpec, extremes: Array[Long], column: Int): Long =
     extremes(spec.bounds.columns.length + 2 + column)
 
   /** The distance is positive if the time of the right row was too late for the left row. */
-  private def closestMiss(spec: StreamJoinSpec, extremes: Array[Long]): Option[(String, Long)] = {
+  private def closestMiss(spec: TimedJoinSpec, extremes: Array[Long]): Option[(String, Long)] = {
     val n = spec.bounds.columns.length
     val misses = Seq(extremes(n) -> -1L, extremes(n + 1) -> 1L).collect {
       case (least, sign) if least != Watermarks.Unknown => least * sign

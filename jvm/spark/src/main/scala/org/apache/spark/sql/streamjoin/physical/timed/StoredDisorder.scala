@@ -1,9 +1,9 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 
-import io.streamjoin.join.eventtime.Disorder
+import io.streamjoin.join.Disorder
 import io.streamjoin.watermark.DisorderSketch
 
 /**
@@ -80,7 +80,7 @@ private[streamjoin] object StoredDisorder {
    * @param counts the sums of [[StoredDisorder.counts]] over the partitions
    */
   private[physical] def of(
-      spec: StreamJoinSpec,
+      spec: TimedJoinSpec,
       counts: Map[String, Long],
       extremes: Array[Long]
   ): Seq[Seen] =

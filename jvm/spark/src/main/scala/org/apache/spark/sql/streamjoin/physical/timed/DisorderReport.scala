@@ -1,0 +1,41 @@
+package org.apache.spark.sql.streamjoin.physical.timed
+
+import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
+import org.apache.spark.sql.streamjoin.physical.stateful.{
+  BatchReport,
+  ExtremeNumbers,
+  PartitionCounts
+}
+
+import io.streamjoin.join.Counters
+
+/**
+ * The accumulators through which the tasks of a join by event time report to the driver.
+ *
+ * @param common the report of every stateful operator
+ * @param furthest see [[JoinExtremes]]
+ * @param sketched see [[StoredDisorder]]
+ */
+private[physical] final case class DisorderReport(
+    common: BatchReport,
+    furthest: ExtremeNumbers,
+    sketched: PartitionCounts
+) {
+
+  /**
+   * Stores the disorder of a partition at the end of a batch, and reports it to the driver.
+   *
+   * @param ofColumn whether this partition counts the rows of a column; of a copied input, only one
+   *   partition does
+   */
+  def addTimes(
+      partition: Int,
+      numbers: StoredNumbers,
+      disorder: StoredDisorder,
+      counters: Counters
+  )(ofColumn: Int => Boolean): Unit = {
+    disorder.save(numbers)
+    sketched.add(partition -> disorder.counts(ofColumn))
+    furthest.add(JoinExtremes.of(counters, disorder.seen))
+  }
+}
