@@ -102,9 +102,10 @@ def from_upserts(
         A streaming DataFrame, of a classic session or of Spark Connect.
     key : str or sequence of str
         The unique key.
-    sequence_by : str
-        Required. The column that determines which of two changes of a key is later: the larger
-        value, a number or a time. Text is compared as text.
+    sequence_by : str or None, optional
+        The column that determines which of two changes of a key is later: the larger value, a
+        number or a time. Text is compared as text. Default: None, which is refused with
+        ``STREAM_JOIN.MISSING_SEQUENCE``.
     deletes : Column, str or None, optional
         A condition; a str is SQL. A row that satisfies it deletes its key. Default: None, no row
         deletes.
