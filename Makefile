@@ -127,7 +127,7 @@ test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMP
 	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m thorough
 
 # The tests of versions on the newest patch of each minor version, also of the default one, and the
-# links with every patch. What passed goes into the page of versions.
+# links with every patch. The versions that pass are written into the page of versions.
 test-newest: OTHER_SPARKS := 4.0.* 4.1.* 4.2.* 4.3.*
 test-newest: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	rm -f $(STAMPS)/spark-* $(STAMPS)/pyspark-*
@@ -138,7 +138,7 @@ test-newest: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	  $(PYTEST) -m thorough tests/packaging/test_spark_versions.py tests/packaging/test_submit.py tests/crash/test_crash.py
 	$(BIN)/python -m scripts.spark_versions page
 
-# Each part runs whatever became of the one before; what failed is said at the end.
+# Each part runs even if one before it has failed; the failed parts are listed at the end.
 nightly: MINUTES = 180
 nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	@failed=; \
@@ -198,7 +198,7 @@ clean:
 
 # Python compiles the modules that are imported. Compiling all of them takes a fifth of the time of pip.
 PIP := -m pip install --quiet --disable-pip-version-check --no-compile
-# PySpark comes as sources, of which pip makes a wheel: jars, which do not get smaller.
+# PySpark is published as sources, from which pip builds a wheel. Its jars cannot be compressed further.
 PIP_PYSPARK := $(PIP) --config-settings=--build-option=--compression=stored
 
 # PySpark alone: ./sbt needs Ivy, which is one of its jars.

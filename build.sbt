@@ -27,7 +27,7 @@ lazy val root = (project in file("."))
   .aggregate(core, spark, benchmarks, benchmarksSpark, faults)
   .settings(PythonPackage.settings, Publishing.nowhere)
 
-// Without Spark on its class path: what it is to know nothing of is what it cannot see.
+// Compiled without Spark on its class path, so it cannot depend on Spark.
 lazy val core = (project in file("jvm/core"))
   .settings(
     Publishing.nowhere,
