@@ -221,8 +221,9 @@ $(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
 CHECK_FORMAT := scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll \
   scalafmtSbtCheck
 
-# One start of sbt for all of it: the format is checked beside the compiler, and the jars come out of
-# the run that tested them. In these minutes, Java's second compiler takes more CPU than it saves. The
+# One start of sbt for all of it: the format is checked beside the compiler, and the jars are those
+# that the tests have run on. In these minutes, Java's second compiler takes more CPU than it saves.
+# The
 # code of the first one needs more space than the JVM gives to it.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(FAULTY_FILES) $(BENCHMARKS_JVM) | $(STAMPS)/pyspark
 	SBT_OPTS="$$SBT_OPTS -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC" \

@@ -1,6 +1,6 @@
-"""The benchmarks: workloads, engines, what a run is checked for, and how results are shown.
+"""The benchmarks: workloads, engines, the checks of a run, and its reports.
 
-``jvm/`` has what is measured, one process a run; this package starts the processes, compares what
-they emit, and turns their results into tables and plots. ``docs/internals/benchmarks.md`` says what
-the workloads are and how to read the figures.
+``jvm/`` has the measured code, one process for each run. This package starts the processes,
+compares their output, and writes the results as tables and plots. ``docs/internals/benchmarks.md``
+describes the workloads, and how to read the figures.
 """

@@ -88,7 +88,7 @@ def _profile(arguments: argparse.Namespace) -> int:
 
 
 def _wanted(cases: Sequence[Case], only: Sequence[str] | None) -> list[Case]:
-    """Choose cases by their labels; what is no label is the workload of all its cases."""
+    """Choose cases by their labels; another word is the workload of all its cases."""
     if only is None:
         return list(cases)
     workloads = set(only) - {case.label for case in cases}
@@ -96,14 +96,14 @@ def _wanted(cases: Sequence[Case], only: Sequence[str] | None) -> list[Case]:
 
 
 def _others(results: Path, chosen: Sequence[Case]) -> str:
-    """Give the lines of cases that are not run anew: what is compared was measured together."""
+    """Return the lines of cases that are not run again: compared results were measured together."""
     labels = {case.label for case in chosen}
     lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
     return "".join(f"{line}\n" for line in lines if json.loads(line)["case"] not in labels)
 
 
 def _sort(results: Path, cases: Sequence[Case]) -> None:
-    """Bring the lines into the order of the suite, whichever cases were run last."""
+    """Sort the lines in the order of the suite, whichever cases were run last."""
     place = {case.label: n for n, case in enumerate(cases)}
     lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
     lines.sort(key=lambda line: place.get(json.loads(line)["case"], len(place)))

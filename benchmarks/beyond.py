@@ -1,9 +1,9 @@
 """``python -m benchmarks.beyond``: a state that grows beyond the memory that it may take.
 
-Each row of the right input has as its key one of all rows of the left input so far, drawn, and all
-are within its reach: each batch comes to all of the state. A row of the left input meets nothing.
-One query runs from the first row to the last. A line is what it held by then, and what the batches
-since the line before have cost.
+Each row of the right input has a random key of all rows of the left input so far, and all of them
+are within its join interval. So each batch reads all of the state. A row of the left input matches
+nothing. One query runs from the first row to the last. Each line has the buffered rows at that
+time, and the cost of the batches since the line before.
 """
 
 from __future__ import annotations

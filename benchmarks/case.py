@@ -22,8 +22,8 @@ class Case:
 
     ``warmup`` are the rows of a run in the same process before all that is measured, in
     ``warmup_batches`` batches: what an engine does once a batch is compiled after many of them.
-    After it the case itself is run until ``settling`` seconds have gone into it, since what is done
-    once a row is compiled anew where the batches are large.
+    After it the case itself is run until ``settling`` seconds have passed, because the code that
+    runs once for each row is compiled again if the batches are large.
 
     ``plain`` gives each engine of Spark a session as a user finds it: this project's has what
     ``streamjoin.configure`` sets, the others nothing. Else what costs all of them alike is taken

@@ -84,7 +84,7 @@ class Engine:
         return [java, *heap, *self.options, "-cp", path, main, *arguments]
 
     def staged(self) -> bool:
-        """Tell whether the jars that it needs are there."""
+        """Check whether the required jars exist."""
         return any((_JARS / self.folder).glob("*.jar"))
 
     def _jars(self) -> list[Path]:

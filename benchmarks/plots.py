@@ -1,4 +1,4 @@
-"""Throughput by engine; batch time against rows held; rows held over the batches."""
+"""Throughput by engine; batch time against buffered rows; buffered rows over the batches."""
 
 from __future__ import annotations
 

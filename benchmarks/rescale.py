@@ -1,4 +1,4 @@
-"""``python -m benchmarks.rescale``: how long a state of so many rows takes to new partitions.
+"""``python -m benchmarks.rescale``: the time to move a state to other partitions.
 
 The state is that of `benchmarks.restart`: two inputs of two columns, in two partitions. A process
 of its own gives it another number of partitions. `seconds` and `cpu` are those of the call, `heap`

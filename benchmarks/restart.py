@@ -1,6 +1,6 @@
 """``python -m benchmarks.restart``: how long a query takes from its start to its first commit.
 
-Each engine builds a state of so many rows, of two inputs, in a process of its own. Then processes
+Each engine builds a state of a number of rows, of two inputs, in a separate process. Then processes
 go on with copies of its checkpoint, in turns: one batch of 1,000 rows a side, counted from the call
 of ``start()``. None of the rows is evicted; each has one partner, in its own batch.
 """
@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def build(engine: str, checkpoint: Path, rows: int, memory: str) -> dict[str, Any]:
-    """Build a state of so many rows in a process of its own; with 0, go on with the one there."""
+    """Build a state in a separate process; with 0 rows, continue with the existing one."""
     return child("benchmarks.restart", engine, str(checkpoint), str(rows), memory=memory)
 
 
@@ -99,7 +99,7 @@ def child(module: str, *arguments: str, memory: str, **environment: str) -> dict
 
 
 def _run(engine: str, checkpoint: Path, rows: int, memory: str) -> None:
-    """Build a state of so many rows, or go on with the one that is there by one batch."""
+    """Build a state of a number of rows, or continue with the existing one for one batch."""
     spark = session(ENGINES[engine], memory)
     size = _BUILDING_BATCH if rows else _FIRST_BATCH
     joined = _joined(spark, size)
@@ -124,7 +124,7 @@ def _run(engine: str, checkpoint: Path, rows: int, memory: str) -> None:
 
 
 def _forget_planned(checkpoint: Path) -> None:
-    """Make what was planned and not committed be planned anew: with the next process's rows."""
+    """Let the next process plan the uncommitted batch again, with its own rows."""
     for planned in (checkpoint / "offsets").glob("[0-9]*"):
         if not (checkpoint / "commits" / planned.name).exists():
             planned.unlink()

@@ -66,7 +66,7 @@ def _lines(case: Case, profiles: Path | None) -> Iterator[Result]:
 
 
 class _Contestant:
-    """A running engine, whose results are held against those of the bare loop."""
+    """A running engine, whose results are compared with those of the bare loop."""
 
     def __init__(
         self, rival: Rival, runner: Runner, reference: Result, profiles: Path | None
@@ -87,7 +87,7 @@ class _Contestant:
             self.refused = self.refused or line["outcome"] == "refused"
 
     def turn(self, against: str, repetition: int, *, last: bool) -> Result:
-        """Give the line of one run, the last of which is profiled where it was asked for."""
+        """Return the line of one run; the last run is profiled on request."""
         profiling = {"profile": str(self._profile)} if last and self._profile is not None else {}
         taken = {"against": against, "repetition": repetition}
         return self._line(self._runner.run(**profiling)) | taken

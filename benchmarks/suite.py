@@ -179,7 +179,7 @@ def _changelogs() -> list[Case]:
 
 
 def _flat(keys: int, larger: list[int]) -> Case:
-    """Batches of 1,000 updates over so many rows of each input, and over more of them."""
+    """Batches of 1,000 updates over two sizes of the inputs."""
 
     def size(keys: int) -> dict[str, str | int]:
         return {"keys": keys, "standing": keys, "rows": keys + 200_000}
@@ -195,7 +195,7 @@ def _flat(keys: int, larger: list[int]) -> Case:
 
 
 def _small_batches() -> Case:
-    """Where the time of a small batch goes, beside what is left of the query without its join."""
+    """Account of the time of a small batch, beside the query without its join."""
     return Case(
         "LAT, account",
         "LAT",
@@ -238,7 +238,7 @@ def _no_key() -> Case:
 
 
 def _with_hazelcast(label: str, workload: str, **changes: str | int) -> Case:
-    """As many rows as end in minutes where each is compared with all that are held."""
+    """A number of rows that takes minutes if each row is compared with all buffered rows."""
     return Case(
         f"{label}, 100,000 rows a side",
         workload,

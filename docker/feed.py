@@ -21,7 +21,7 @@ def main() -> None:
             f"id * 86400 div {arguments.orders})"
         ).alias("order_time"),
     )
-    # by number, so that each run gives the same: three of four delivered, one of ten brought back
+    # by number, so that each run has the same rows: three of four delivered, one of ten returned
     delivered = placed.where("order_id % 4 > 0").select(
         "order_id",
         F.expr("order_time + make_dt_interval(0, 0, cast(pmod(hash(order_id), 80) AS INT))").alias(

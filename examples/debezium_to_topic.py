@@ -5,7 +5,7 @@ r"""Debezium's messages of two tables, in Kafka, joined into a compacted topic.
 
 The topics ``orders`` and ``customers`` have what Debezium's connectors write, as JSON without
 schemas, tombstones included. The topic that is written has one message for each order that changed
-in a batch, with the order's number as its key: the row as it is now, or no value where it is gone.
+in a batch, with the order's number as its key: the row as it is now, or no value if it was deleted.
 The last message of each key is the table; Kafka's compaction keeps that one.
 """
 

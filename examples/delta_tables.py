@@ -6,10 +6,10 @@ r"""Two Delta tables that change, joined into a third: orders, each with its cus
       delta_tables.py --checkpoint FOLDER
 
 The tables ``orders (order_id, customer_id, amount)`` and ``customers (id, name)`` have their change
-feed on (``delta.enableChangeDataFeed``). What is in them comes first, then each change. After every
-batch the table ``wide`` is their left join as they are then. A batch that runs again, because the
-process was killed before it was committed, gives the same changes, and merging those twice changes
-nothing.
+feed on (``delta.enableChangeDataFeed``). The first batch has the rows of the tables, later batches
+have each change. After every batch the table ``wide`` is their current left join. A batch that runs
+again, because the process was killed before it was committed, emits the same changes. Merging them
+twice has no further effect.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def changes(spark: SparkSession) -> DataFrame:
 
 
 def merge(batch: DataFrame, number: int) -> None:
-    """Bring the changes of a batch into the table; again, if the batch runs again."""
+    """Merge the changes of a batch into the table; again, if the batch runs again."""
     gone = F.col("s._change_type") == "delete"
     (
         batch.alias("s")

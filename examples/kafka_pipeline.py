@@ -3,7 +3,7 @@ r"""Orders, their deliveries and their returns: three topics of Kafka, joined by
     spark-submit --jars <the jars of streamjoin and of Spark's Kafka connector> \
       kafka_pipeline.py --bootstrap broker:9092 --checkpoint FOLDER --to-topic completed
 
-Every order comes out: with its deliveries, if there were any within the hour, and with their
+Every order is emitted: with its deliveries, if there were any within the hour, and with their
 returns, if there were any within two hours of the delivery. With ``--to-topic`` as JSON in another
 topic, at least once, for Kafka's sink can do no better; with ``--to-table`` in Parquet files,
 exactly once, for a batch that runs again overwrites what it wrote before, and a new checkpoint
@@ -37,7 +37,7 @@ SCHEMAS = {
 
 
 def rows(messages: DataFrame, topic: str) -> DataFrame:
-    """What the JSON of a topic says; what is no JSON of its schema becomes NULL."""
+    """What the JSON of a topic says; text that is no JSON of its schema becomes NULL."""
     parsed = F.from_json(F.col("value").cast("string"), SCHEMAS[topic])
     return messages.select(parsed.alias("row")).select("row.*")
 

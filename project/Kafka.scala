@@ -2,7 +2,9 @@ import sbt._
 import sbt.Keys._
 import sbt.librarymanagement.UnresolvedWarning
 
-/** The jars of a Kafka broker, and those that Spark needs to read from one and to write to it. */
+/**
+ * The jars of a Kafka broker, and the jars with which Spark reads from a broker and writes to it.
+ */
 object Kafka {
   val stageKafka =
     taskKey[File]("Copies the jars of a Kafka broker and of Spark's connector to it.")
@@ -15,7 +17,8 @@ object Kafka {
   /**
    * The connector's part for delegation tokens is to be of Spark's own version. A mirror that has not
    * got it may have this earlier one, in which the connector finds all that it calls but for those
-   * tokens: enough for tests against a broker without Kerberos. What is named here is taken alone.
+   * tokens: enough for tests against a broker without Kerberos. Only the jars named here are
+   * copied, without their dependencies.
    */
   private val tokenProviderVersion = sys.env.get("STREAMJOIN_KAFKA_TOKEN_PROVIDER")
   private val tokenProviderInItsPlace = "4.1.0-preview1"

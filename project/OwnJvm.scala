@@ -3,7 +3,7 @@ import sbt.Keys._
 
 /**
  * Suites that need a JVM with Spark's flags. `test` starts ScalaTest's own runner in two JVMs, each
- * with every other suite, because most suites keep one core busy. The exit codes tell the result:
+ * with every other suite, because most suites keep one core busy. The exit code is the result:
  * sbt 1 and ScalaTest follow forked tests by two sockets, and each of them can wait without end
  * after the last test has passed (sbt's issue 9614, ScalaTest's 2434). `testOnly` is sbt's.
  */

@@ -2,7 +2,7 @@ import sbt._
 import sbt.Keys._
 
 /**
- * The versions of Spark, and what is compiled for each.
+ * The versions of Spark, and the sources that are compiled for each.
  *
  * {{{
  *   jvm/spark/src/main/scala                  every version
@@ -61,7 +61,7 @@ object SparkVersions {
     }.taskValue
   )
 
-  /** Runs tasks for each range, the default one last: the session goes on with it. */
+  /** Runs tasks for each range, the default one last: the sbt session continues with it. */
   val forEachSpark: Command = Command.args("forEachSpark", "<task>...") { (state, tasks) =>
     val steps = ranges.toList.flatMap { range =>
       val set = s"""set ThisBuild / SparkVersions.sparkVersion := "${range.compiledFor}""""

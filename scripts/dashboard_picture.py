@@ -1,7 +1,7 @@
 """Draws the page's picture of the dashboard from what a Prometheus has read of a running query.
 
 ``python scripts/dashboard_picture.py docs/images/dashboard.png [SECONDS]``, with ``prometheus`` on
-PATH. The panels' own queries are asked, so what is empty here is empty in Grafana, too. Ends with
+PATH. It sends the queries of the panels, so an empty panel here is empty in Grafana, too. Ends with
 1 if a panel is empty.
 """
 

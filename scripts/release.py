@@ -1,4 +1,4 @@
-"""The last step of ``make release``: checks what was built, signs it, and says what is left to do.
+"""The last step of ``make release``: checks and signs the files, and prints what remains.
 
 Nothing is uploaded. ``STREAMJOIN_HOME_PAGE`` is the repository's address, ``STREAMJOIN_SIGN_WITH``
 the GnuPG key of the signatures; without it there are none, and Maven Central takes no such bundle.

@@ -39,7 +39,7 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 
 
 def keep(part: str, version: str, found: Any) -> None:
-    """Put what was found with a version into a part of the record."""
+    """Write the result of a version into a part of the record."""
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     record["date"] = date.today().isoformat()
     entries = {**record.get(part, {}), version: found}
@@ -142,7 +142,7 @@ def megabytes(size: int) -> str:
 
 
 def table(record: dict[str, Any]) -> str:
-    """Give what links with which releases, and what was tested on which."""
+    """Return the releases with which each jar links, and on which it was tested."""
     lines = [
         "| Spark | jar | all classes and members found in | tests of features |",
         "|---|---|---|---|",

@@ -117,7 +117,7 @@ class StandaloneCluster:
         return [pid for process in running if process for pid in _executors_of(process.pid)]
 
     def kill_worker(self, number: int) -> None:
-        """As when a machine goes: the worker and its executors, with ``kill -9``."""
+        """As when a machine fails: the worker and its executors end, with ``kill -9``."""
         process = self._processes.pop(f"worker-{number}")
         executors = list(_executors_of(process.pid))
         process.kill()
@@ -187,7 +187,7 @@ class StandaloneCluster:
 
 
 def _worker_host(number: int) -> str:
-    # An address for each, as machines have: a speculative copy of a task goes to another host than
+    # An address for each, as machines have: a speculative copy of a task runs on another host than
     # the first one. Only Linux has all of 127.0.0.0/8 set up.
     return f"127.0.0.{number + 2}" if sys.platform == "linux" else "127.0.0.1"
 

@@ -43,7 +43,7 @@ LOCAL_FILES: dict[str, bool | float | int | str | None] = {
 }
 
 
-# Slow folders, and those that start brokers, clusters and drivers: `make test-all` runs them.
+# Slow folders, and folders that start brokers, clusters and drivers: `make test-all` runs them.
 THOROUGH = {
     "benchmarks",
     "cluster",

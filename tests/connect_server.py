@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 def local_builder() -> SparkSession.Builder:
     """A builder of a session whose server this process starts.
 
-    PySpark has the server take any free port only where it is told that it is under test. Else all
+    PySpark has the server take any free port only in its own tests. Else all
     servers of the machine want port 15002.
     """
     os.environ["SPARK_TESTING"] = "1"

@@ -69,7 +69,7 @@ class Run:
 
     @property
     def location(self) -> str:
-        """What the query is told of its checkpoint."""
+        """The path of the checkpoint, as the query gets it."""
         return str(self.checkpoint)
 
     def start(self, **trigger: Any) -> StreamingQuery:

@@ -12,7 +12,7 @@ from .arrivals import Clock, Stream
 
 @dataclass(frozen=True)
 class JoinInputs:
-    """What is on the two sides of a join, for people."""
+    """Names of the two sides of a join, for readers."""
 
     left: str
     right: str

@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.2
 def run(
     spark: SparkSession, pipeline: Pipeline, folder: Path, on_batch: Callable[[Batch], None]
 ) -> tuple[DataFrame, list[Batch]]:
-    """Give the rows that came out, and what was reported of each batch."""
+    """Return the output rows, and the report of each batch."""
     inputs = [read_stream(spark, stream, folder) for stream in pipeline.streams]
     query = (
         pipeline.streamed(*inputs)

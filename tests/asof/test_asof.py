@@ -53,7 +53,7 @@ def test_each_trade_joins_the_latest_earlier_quote(
             ("C", "10:06", "10:06"),
         ]
         assert run.metrics()["nullPaddedRows"] == 1
-        # the last quotes of A and B can match no more: of C one is settled, and one is held
+        # the last quotes of A and B can match no more: of C one is final, and one is buffered
         assert run.metrics()["bufferedRowsRight"] == 1
         assert run.metrics()["bufferedRowsLeft"] == 1
         # of each step only the rows that came after the first watermark of their side count
@@ -293,7 +293,7 @@ def test_idle_asof_inputs_do_not_follow_the_upper_join_watermark(
     market.trade("A 10:00")
     news.land({"time": at("10:31"), "sym": "A"})
     assert planned_at(run, 0) == []
-    # both sides of the as-of join are silent, and have nobody to go with
+    # both sides of the as-of join are silent, and have no other input to follow
     news.land({"time": at("11:00"), "sym": "B"})
     assert planned_at(run, 20) == []
     # so this trade is in time, for either join
@@ -308,7 +308,7 @@ def test_asof_join_emits_late_rows_of_both_sides(market: Market) -> None:
     trades, quotes = market.trades(), market.quotes()
     joined = trades.streamJoin(quotes, TEN_MINUTES, "left_asof", late="emit")
     assert joined.columns == ["time", "sym", "n", "time", "sym", "n", "late"]
-    # a filter of the probe side is asked of late rows, too: it stays above the join
+    # a filter of the probe side applies to late rows, too: it stays above the join
     run = market.run(
         joined.where("t.n > 0 OR t.n IS NULL").select("t.time", "q.time", "late.input")
     )

@@ -187,7 +187,7 @@ def test_latest_version_expires_by_age(exchange: Exchange, capsys: Any) -> None:
     exchange.order("EUR 10:02", "EUR 10:07", "USD 10:06", "USD 10:07", "Z 10:08")
     shared = [("EUR", "10:02", "1.1"), ("USD", "10:06", "1.2"), ("USD", "10:07", "None")]
     assert clocks(by_ttl.step()) == sorted([*shared, ("EUR", "10:07", "1.0")])
-    # another condition than the key is asked of the version, and chooses no earlier one
+    # another condition than the key applies to the version, and selects no earlier one
     assert clocks(by_age.step()) == sorted([*shared, ("EUR", "10:07", "None")])
     # USD of 10:01 is older than five minutes for all orders to come
     assert by_ttl.metrics()["bufferedRowsRight"] == 2
@@ -281,7 +281,7 @@ def expected(
 
 
 def in_time(batches: list[list[dict[str, Any]]], lag: int) -> list[dict[str, Any]]:
-    """Leave out what is below the largest time of the batches before, less the lag."""
+    """Leave out rows below the largest time of the earlier batches, less the lag."""
     kept, largest = [], -(10**9)
     for rows in batches:
         kept += [r for r in rows if r["t"] >= largest - lag]
@@ -318,7 +318,7 @@ def test_random_versions_join_equals_a_python_oracle(
     joined = (
         impose_order(left.stream(), "t", lag)
         .alias("o")
-        # the sequence decides even if nobody selects it
+        # the sequence decides even if no query selects it
         .streamJoin(impose_order(versions.drop("n"), "t", lag).alias("r"), "o.k = r.k", how)
     )
     run = Run(joined.select("o.id", "r.id"), tmp_path / "checkpoint")
@@ -396,7 +396,7 @@ def test_probe_rows_of_one_key_and_time_need_no_sequence(
 
 
 def test_union_of_versions_joins_below_a_changelog_join(exchange: Exchange) -> None:
-    """Their rows are final: nothing below them is brought to the latest version of each key."""
+    """Their rows are final: no latest version of each key is stored below them."""
     parts = [
         exchange.orders().streamJoin(exchange.rates(), KEY, "left_asof").select("o.*", "rate")
         for _ in range(2)
@@ -529,6 +529,6 @@ def test_invalid_versions_joins_are_refused(exchange: Exchange) -> None:
             query()
         assert caught.value.getCondition() == f"STREAM_JOIN.{condition}", caught.value
         assert said in str(caught.value)
-    # what tells of no version of another value
+    # a change that describes no version of another value
     kept = rates.where("currency <> 'XXX' AND _change_type <> 'delete'")
     orders.streamJoin(kept, KEY, "asof")

@@ -190,7 +190,7 @@ def early_sql(shop: Shop, source: str, columns: str = "o.id, delivery_time") -> 
 # EarlyBoundsSuite compares the plans in `make test`.
 @pytest.mark.thorough
 def test_bounds_in_where_of_an_inner_join(spark: SparkSession, tmp_path: Path) -> None:
-    """They are those of ON: rows, and what is buffered."""
+    """They equal those of ON: the rows and the buffered state."""
     shop = Shop(spark, tmp_path)
     early_views(shop)
     expected = early(shop, "inner").select("o.id", "delivery_time", "_change_type")
@@ -208,7 +208,7 @@ def test_bounds_in_where_of_an_inner_join(spark: SparkSession, tmp_path: Path) -
 
 
 def test_bounds_in_where_of_a_chain(spark: SparkSession, tmp_path: Path) -> None:
-    """A conjunct goes to the join of the inputs that it names."""
+    """A conjunct moves to the join of the inputs that it names."""
     shop, returned = Shop(spark, tmp_path), Shop(spark, tmp_path / "returns")
     early_views(shop)
     returned.ordered().createOrReplaceTempView("early_returns")

@@ -1,6 +1,6 @@
 """Starts the job, lands files while it runs, and kills it at moments drawn from a seed.
 
-A moment is told by what the job has done (a batch was planned, its output was written, it was
+A moment is identified by what the job has done (a batch was planned, its output was written, it was
 committed, maintenance began to write a state as one file) and a delay after that. Nothing here
 depends on how fast the machine is: each thing that is waited for comes sooner or later, and a job
 from which nothing comes fails the test.

@@ -92,7 +92,7 @@ def inputs_of(node: Node) -> tuple[str, ...]:
 
 
 def visible(node: Node) -> tuple[str, ...]:
-    """Aliases whose columns come out."""
+    """Aliases whose columns are in the output."""
     if isinstance(node, str):
         return (node,)
     if node.how in ("semi", "anti"):

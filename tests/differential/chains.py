@@ -1,10 +1,10 @@
 """Random chains of joins, run by Spark alone, with ``replaceBuiltin`` and with imposed orders.
 
 Whose join a part of the chain becomes depends on where its bounds stand: in ON, in the WHERE of
-the statement, in that of a sub-query. Rows and held state must not, nor may they on a start in
+the statement, in that of a sub-query. Rows and buffered state must not, nor may they on a start in
 between. So a chain is drawn together with the place of each bound, and run over the same files in
 the three ways: the rows are those of the batch query, and when the watermarks have passed all rows,
-no more of them are held than Spark holds.
+no more of them are buffered than in Spark.
 
 No row is late, by its own watermark or by the lowest of all: the rows of a step are no further
 apart than the lag. The bounds reach over several steps, so rows of a join are often older than the
@@ -46,7 +46,7 @@ SETTING = "spark.sql.streamJoin.replaceBuiltin"
 
 @dataclass(frozen=True)
 class Link:
-    """Stream ``number`` joined with what is there already, by the columns of stream ``to``."""
+    """Stream ``number`` joined with the plan so far, by the columns of stream ``to``."""
 
     number: int
     to: int
@@ -286,7 +286,7 @@ def judged(
     want: list[Row],
     outcomes: Mapping[Way, Outcome | Refused],
 ) -> list[str]:
-    """What is wrong; what Spark refuses or gets wrong by itself is no fault of ours."""
+    """The differences, without queries that Spark itself refuses or answers wrongly."""
     found = []
     sparks = outcomes["spark"]
     # what stands for the end of each stream, alone and padded
@@ -295,7 +295,7 @@ def judged(
     for way in ("replaceBuiltin", "imposeOrder"):
         outcome = outcomes[way]
         if isinstance(outcome, Refused):
-            # a DataFrame's inner join is asked for its bounds before the WHERE above it is there
+            # a DataFrame's inner join must have its bounds before the WHERE above it is there
             excused = {
                 "imposeOrder": outcome.condition == "STREAM_JOIN.UNBOUNDED_STATE",
                 "replaceBuiltin": all(

@@ -95,7 +95,7 @@ def _by_sql(case: ChangelogCase, session: SparkSession, raw: Mapping[str, DataFr
     )
     where: list[str] = []
     for right, join in zip(case.inputs[1:], case.joins, strict=True):
-        # WHERE is asked of what all joins give
+        # WHERE applies to the result of all joins
         last = join is case.joins[-1]
         relation = f"{_relation(right)} AS {right.alias}"
         if last and join.how in ("semi", "anti"):
@@ -130,7 +130,7 @@ def _relation(each: Input) -> str:
 
 
 def expected(case: ChangelogCase, session: SparkSession) -> DataFrame:
-    """The results of Spark's batch join after each batch; ``batch`` tells them apart."""
+    """The results of Spark's batch join after each batch; ``batch`` identifies them."""
     tables = [_tables(case, session, each) for each in case.inputs]
     left, *others = tables
     seen = [case.inputs[0].alias]

@@ -45,7 +45,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Join:
-    """The join of what is left of it with one input more."""
+    """The join of the rest with one more input."""
 
     left: str
     """The input whose columns the condition compares."""
@@ -95,7 +95,7 @@ class ChangelogCase:
 
 
 def visible(inputs: Sequence[Input], joins: Sequence[Join]) -> list[str]:
-    """The aliases whose columns come out."""
+    """The aliases whose columns are in the output."""
     found = [inputs[0].alias]
     for each, join in zip(inputs[1:], joins, strict=True):
         if join.how not in ("semi", "anti"):
@@ -234,7 +234,7 @@ class _Table:
     removes_unknown: bool = False
 
     def __post_init__(self) -> None:
-        # deletes of rows that are not there, and changes older than what is held
+        # deletes of rows that are not there, and changes older than the stored row
         self.disturbed = self.rng.random() < 0.3
         self.hot = self.rng.random() < 0.3
 

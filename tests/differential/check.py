@@ -72,7 +72,7 @@ def check(
 
 
 def _latest(case: Case, result: Run) -> list[OutputRow]:
-    """Give what came out; of a window, in update mode, what came last."""
+    """Return the output; of a window, in update mode, its last row."""
     if case.mode == "update" and case.above == "windows":
         return list({row[:-1]: row for row in result.rows}.values())
     return result.rows

@@ -1,4 +1,4 @@
-"""Differences between what came out and the answer, told so that one can work with them."""
+"""Differences between the output and the expected rows, in a readable form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def difference(
 def late_difference(
     columns: Sequence[str], got: Iterable[OutputRow], expected: Iterable[tuple[str, str]]
 ) -> list[str]:
-    """What is wrong with the rows that came out as late; each has the id of one input alone."""
+    """Errors of the rows that were emitted as late; each has the id of one input alone."""
     ids = [number for number, name in enumerate(columns) if name.endswith("_id")]
     rows = _without_sentinels(got, ids)
     found = Counter(tuple((columns[n][:-3], row[n]) for n in ids if row[n]) for row in rows)

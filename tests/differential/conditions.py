@@ -2,7 +2,7 @@
 
 Each join gets a lower and an upper bound between a time column of each side. Above it only those
 two columns are used for the bounds of a further join: whatever else may be derived, their
-watermarks surely come out, so no case here may be refused.
+watermarks are certainly in the output, so no case here may be refused.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Conditions:
             names = ("k", "c", x[1]) if self.case.groups else ("k", x[1])
             return _built(replace(node, using=names), bounded)
         if self._chance(0.12):
-            # Of a semi or anti join only the left times come out: they need the constant bound.
+            # Of a semi or anti join only the left times are in the output: they need the constant
+            # bound.
             expiring, bounding = (y, x) if how in ("semi", "anti") or self._chance(0.4) else (x, y)
             bounds = self._row_bounds(expiring, bounding)
             bounded = (bounding,)
@@ -91,7 +92,7 @@ class Conditions:
 
     @property
     def _often(self) -> float:
-        """Each join of a chain may be less selective, or nothing comes out of the last."""
+        """Each join of a chain may be less selective, or the last one emits nothing."""
         return 0.8 if self._alone else 0.4
 
     def _chance(self, probability: float) -> bool:
@@ -153,7 +154,7 @@ class Conditions:
     # Bounds
 
     def _bounds(self, x: Reference, y: Reference) -> list[str]:
-        """Y minus x lies between two numbers of ticks."""
+        """Y minus x is between two numbers of ticks."""
         draw = self.rng.randint
         low, high = self.rng.choice(
             [

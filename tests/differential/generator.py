@@ -84,7 +84,7 @@ def _skeleton(rng: Random, seed: int, index: int) -> Case:
     if index % 5 == 3:
         switches["spark.sql.streamJoin.stateFormat"] = "rocksdb"
     if index % 5 == 1:
-        # All rows that wait are on the local disk, or those that stay longest.
+        # All rows that wait are on the local disk, or the rows that stay longest.
         switches["spark.sql.streamJoin.segmentMemory"] = "1" if index % 2 else "48k"
     if index % 7 in (1, 4):
         # Every key that is seen first in a task is spread.
@@ -230,7 +230,7 @@ def _builtin_watermark(rng: Random, case: Case, source: Input) -> Input:
 
 
 def _emits_late(case: Case) -> bool:
-    """Draw, apart from all else, whether late rows come out, where nothing takes them away."""
+    """Draw, apart from all else, whether late rows are emitted, if no filter drops them."""
     stateful = {"distinct", "distinct_within", "windows"}
     joins = list(joins_of(case.tree))
     return (
@@ -259,7 +259,7 @@ def _restarts(rng: Random, steps: int) -> tuple[Restart, ...]:
 
 
 def _features(case: Case) -> list[str]:
-    """Name what is special in the case, for ``--diff-skip`` and for the report."""
+    """Name the features of the case, for ``--diff-skip`` and for the report."""
     found = [
         case.feed,
         case.through,

@@ -67,9 +67,9 @@ def _left_over(case: Case, run: Run) -> Iterator[str]:
 def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[str]:
     """For one join right above its sources, in the batches whose progress is known.
 
-    A filter above the join goes below it where it can, as does what the condition demands of a side
+    A filter above the join moves below it if possible, as does what the condition demands of a side
     that is not preserved, and what a join with a table demands: at least a key that is not NULL.
-    What is dropped there is not seen by the join.
+    The join does not see rows that are dropped there.
     """
     leaves = inputs_of(case.tree)
     if len(leaves) != 2:
@@ -91,7 +91,7 @@ def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[
         ]
         whole = sum(None not in each.values() for each in late)
         demanded = case.above == "table" or alias in dropped_below(case)
-        # Where late rows come out, nothing is dropped below the join.
+        # If late rows are emitted, nothing is dropped below the join.
         certain = case.late or not (filtered or demanded)
         least = len(late) if certain else 0 if filtered else whole
         if not least <= counted <= len(late):
@@ -99,10 +99,10 @@ def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[
 
 
 def dropped_below(case: Case) -> tuple[str, ...]:
-    """The inputs of a single join of which rows that can match nothing need not come out.
+    """The inputs of a single join of which rows that can match nothing need not be emitted.
 
     A row without a time is in no window. So below windows of one input's time those rows of the
-    other that are padded need not come out either.
+    other that are padded need not be emitted either.
     """
     left, right = inputs_of(case.tree)
     preserved = {

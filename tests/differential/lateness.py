@@ -7,9 +7,10 @@ late. Times count to the microsecond, finer than Spark's own statistics. What a 
 one receives from it is never late, so this is all of it.
 
 Of a union the smaller watermark counts, once all of it have one. A filter below a watermark hides
-rows from it. Spark's own operators below a join drop what is late by Spark's one watermark, which
+rows from it. Spark's own operators below a join drop rows that are late by Spark's one watermark,
+which
 is taken from the offset log: a row **at** the watermark of the batch before is late for them. What
-a windowed aggregation gives is never late for the join, which goes by the same watermark.
+a windowed aggregation gives is never late for the join, which has the same watermark.
 """
 
 from __future__ import annotations

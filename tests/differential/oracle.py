@@ -32,7 +32,7 @@ def batch_join(case: Case, session: SparkSession, rows: dict[str, list[Row]]) ->
 
 
 def late_ids(case: Case, spark: SparkSession, arrivals: Sequence[Arrival]) -> list[tuple[str, str]]:
-    """Which rows must come out as late: of which input, and their ids."""
+    """The rows that must be emitted as late: their input and ids."""
     rows = {each.alias: _real(late_rows(arrivals, each.alias)) for each in case.inputs}
     inputs = join_inputs(case, _tables(case, session_of(case, spark), rows), None)
     ids = [

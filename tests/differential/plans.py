@@ -140,7 +140,7 @@ def join_tree(case: Case, node: Node, inputs: Mapping[str, DataFrame], join: Joi
 
 
 def output_columns(case: Case) -> list[tuple[str, str]]:
-    """What is compared: pairs of an expression and the name it gets."""
+    """The compared columns: pairs of an expression and its name."""
     tree = case.tree
     pairs = [(name, name) for name in tree.using]
     for alias in visible(tree):
@@ -164,7 +164,7 @@ def output(case: Case, joined: DataFrame) -> DataFrame:
 
 
 def whole(case: Case, joined: DataFrame) -> DataFrame:
-    """All that comes out of the query, as text."""
+    """The output of the query, as text."""
     result = above_join(case, joined.sparkSession, output(case, joined))
     return result.drop("at")
 

@@ -1,4 +1,4 @@
-"""What each micro-batch really held, read from the checkpoint of the query."""
+"""The rows of each micro-batch, read from the checkpoint of the query."""
 
 from __future__ import annotations
 

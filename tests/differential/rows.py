@@ -30,7 +30,7 @@ KEYS: dict[str, list[str]] = {
 
 
 def arrivals(rng: Random, case: Case, count: int) -> tuple[Step, ...]:
-    """Draw what arrives in so many steps."""
+    """Draw the arrivals of a number of steps."""
     steps: list[Step] = [{} for _ in range(count)]
     common = _common(rng)
     if not case.groups:

@@ -72,7 +72,7 @@ class Runner:
 
     @property
     def location(self) -> str:
-        """What the query is told of its checkpoint."""
+        """The path of the checkpoint, as the query gets it."""
         return str(self.checkpoint)
 
     def run(self) -> Run:
@@ -107,7 +107,7 @@ class Runner:
         return query
 
     def _work_off(self, query: StreamingQuery) -> None:
-        """Wait until all is processed; a query that hangs is stopped, and told apart by that."""
+        """Wait until all is processed; a query that hangs is stopped, and reported as such."""
         self.failure = None
         hung = threading.Event()
 

@@ -74,7 +74,7 @@ class Spelling:
         return self.rng.choice(texts)
 
     def between(self, x: Reference, y: Reference, low: int, high: int) -> str:
-        """Write that y minus x lies between two numbers of ticks."""
+        """Write that y minus x is between two numbers of ticks."""
         if self.rng.random() < 0.3:
             x, y, low, high = y, x, -high, -low
         if low == -high and self.rng.random() < 0.6:
@@ -91,7 +91,7 @@ class Spelling:
         return f"{_name(y)} BETWEEN {first} AND {last}"
 
     def either(self, x: Reference, y: Reference, low: int, high: int) -> str:
-        """Write that y minus x lies in one of two ranges that these numbers of ticks enclose."""
+        """Write that y minus x is in one of two ranges that these numbers of ticks enclose."""
         self.features.add("either_range")
         middle = (low + high) // 2
         first = self.between(x, y, low, middle - 1)

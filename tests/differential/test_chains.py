@@ -1,4 +1,4 @@
-"""Random chains of joins in three ways: rows and held state; see ``chains``."""
+"""Random chains of joins in three ways: rows and buffered state; see ``chains``."""
 
 from __future__ import annotations
 

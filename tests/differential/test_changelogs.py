@@ -1,4 +1,4 @@
-"""Random changelogs: after each batch, what came out sums up to Spark's join of the tables.
+"""Random changelogs: after each batch, the output sums up to Spark's join of the tables.
 
 ``--diff-changelogs N`` is how many, ``--diff-changelog N`` runs one alone.
 """
@@ -83,7 +83,7 @@ def _images(number: int, rows: list[tuple[Any, ...]], both: Rows) -> list[str]:
     problems = []
     if kinds["update_preimage"] != kinds["update_postimage"]:
         problems.append(f"batch {number}: update without its other half: {rows}")
-    # whatever columns are asked for, with the join key or without
+    # whatever columns are selected, with the join key or without
     if both:
         problems.append(f"batch {number}: taken back and given: {both}")
     return problems

@@ -88,7 +88,7 @@ def test_row_filtered_below_the_watermark_does_not_advance_it() -> None:
 
 
 def at_second(case: Case, seconds: int) -> int:
-    """Spark's watermark at so many ticks, in milliseconds."""
+    """Spark's watermark at a number of ticks, in milliseconds."""
     return instant(case, "timestamp", seconds) // 1000
 
 

@@ -1,4 +1,4 @@
-"""Changelogs whose rows leave the state: what comes out is what a naive join of them says.
+"""Changelogs whose rows leave the state: the output equals that of a naive join.
 
 A quarter of ``--diff-changelogs N`` is how many, ``--diff-changelog N`` runs one alone.
 """

@@ -1,4 +1,4 @@
-"""Random changelogs whose rows leave by watermark or by age, and what must come out then."""
+"""Random changelogs whose rows leave by watermark or by age, and the expected output."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class _Feed:
     def _operation(self, touched: set[int]) -> list[Change]:
         rng = self.rng
         self.now += rng.randrange(4)
-        # of a row that comes back within its batch nothing is said
+        # a row that returns within its batch has no output
         old = [row for row in self.rows.values() if row[0] not in touched]
         if old and not self.input.appends and rng.random() < 0.5:
             before = rng.choice(old)
@@ -211,7 +211,7 @@ class _Side:
 
 
 def tables(case: TimedCase) -> Iterator[tuple[Counter[Out], int]]:
-    """What has come out after each batch, and how many changes have been late by then."""
+    """The output up to each batch, and the number of late changes so far."""
     sides = [_Side(each) for each in case.inputs]
     table: Counter[Out] = Counter()
     # in a chain, the rows of the first join have no age: they are what its inputs are
@@ -220,7 +220,7 @@ def tables(case: TimedCase) -> Iterator[tuple[Counter[Out], int]]:
         for side in sides:
             side.apply(batch[side.input.alias], case.within is not None)
         after = _result(case, sides)
-        # what goes, and has expired, was there as far as the result is concerned
+        # a deleted row that has expired still counts for the result
         before = _result(
             case,
             [
@@ -258,7 +258,7 @@ def _result(case: TimedCase, sides: list[_Side]) -> Counter[Out]:
 def _meet(how: How, a: _Held, b: _Held) -> bool:
     """Whether two rows were joined as far as one knows that has expired, and the other not.
 
-    Where rows come out alone, it is known which of them have had a partner that expired.
+    If rows are emitted unmatched, it is known which of them have had a partner that expired.
     """
     if a.expired and not b.expired:
         return b.joined or how not in ("right", "full")

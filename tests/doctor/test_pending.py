@@ -205,7 +205,7 @@ def test_pending_of_a_chain_and_of_rows_with_two_limits(shop: Shop, stored: str)
 def test_replicated_rows_are_listed_once(shop: Shop, stored: str, how: str, by_time: bool) -> None:
     near = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '10' MINUTES"
     run = shop.joined(how, near, lag="1 hour")
-    # Times at bucket edges, two in a row. With two partitions, one edge lies between partitions.
+    # Times at bucket edges, two in a row. With two partitions, one edge is between partitions.
     shop.order((1, "12:00"), (2, "12:10"), (3, "12:40"), (4, "12:40"))
     shop.deliver((8, "12:05"), (9, "12:25"))
     run.step()

@@ -26,7 +26,7 @@ PROCESSES = count()
 
 
 class Faults:
-    """The faults of one query, at most so many."""
+    """The faults of one query, up to a limit."""
 
     def __init__(self, spark: SparkSession, rng: Random, most: int) -> None:
         jvm: Any = spark._jvm

@@ -29,7 +29,7 @@ Row = tuple[Any, ...]
 class Waves:
     """Messages in waves of one hour of event time.
 
-    A message is up to an hour late and goes to any partition. The messages are out of order within
+    A message is up to an hour late and is in any partition. The messages are out of order within
     and across partitions, but never below a watermark with the pipeline's lag of three hours.
     """
 

@@ -92,7 +92,7 @@ def draw(seed: int, index: int) -> Plan:
 
 
 def merged(steps: Sequence[Step], count: int) -> tuple[Step, ...]:
-    """The same rows in at most so many steps."""
+    """The same rows in a limited number of steps."""
     size = -(-len(steps) // count)
     return tuple(_together(steps[at : at + size]) for at in range(0, len(steps), size))
 

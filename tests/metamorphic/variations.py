@@ -182,6 +182,6 @@ VARIATIONS: dict[str, Variation] = {
 
 
 def chosen(plan: Plan, count: int, rng: Random) -> list[str]:
-    """So many variations of a plan; 0: all. The plan itself is always one."""
+    """A number of variations of a plan; 0: all. The plan itself is always one."""
     first, *others = VARIATIONS
     return [first, *(rng.sample(others, count - 1) if count else others)]

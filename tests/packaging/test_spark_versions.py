@@ -49,7 +49,7 @@ print(pyspark.__version__, platform.python_version(), java)
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_checkpoints_of_spark_4_0_continue_on_other_versions(minor: str) -> None:
-    """Each goes on from a checkpoint of Spark 4.0; and a query is refused there as here."""
+    """Each continues from a checkpoint of Spark 4.0; and a query is refused there as here."""
     kept = "tests/golden_checkpoints/test_golden_checkpoints.py::test_a_kept_checkpoint_goes_on"
     cases = [f"{kept}[spark-4.0-segments-2-{case}]" for case in OF_OTHER_SPARKS]
     refusal = "tests/sql/test_refusals.py::test_missing_watermark_is_refused_with_advice"
@@ -185,7 +185,7 @@ def test_jar_of_another_version_is_refused_when_configured() -> None:
 
 
 def test_jar_of_another_version_is_refused_at_first_use() -> None:
-    """Spark goes on without an extension that nobody named."""
+    """Spark continues without an extension that is not configured."""
     printed = run_python(
         OTHER
         + """

@@ -39,7 +39,7 @@ class Moving(Runner):
                 raise
         else:
             self.checkpoint = new
-            # the oracle reads there what was in each batch
+            # the oracle reads the rows of each batch there
             for log in (old / "offsets").glob("[0-9]*"):
                 if not (new / "offsets" / log.name).exists():
                     shutil.copy(log, new / "offsets" / log.name)

@@ -1,4 +1,4 @@
-"""A checkpoint with another number of partitions: the query goes on as if it had begun with it."""
+"""A checkpoint with another number of partitions: the query continues with it."""
 
 from __future__ import annotations
 

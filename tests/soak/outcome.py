@@ -56,7 +56,7 @@ class Outcome:
 
     @property
     def lacks(self) -> list[str]:
-        """What is missing before the run can be called a success."""
+        """The missing conditions of a successful run."""
         missing = [
             f"{what} {self.events.get(what, 0)} times of {least}"
             for what, least in self.least_events.items()

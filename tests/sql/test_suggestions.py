@@ -75,7 +75,7 @@ def test_suggestion_for_inputs_without_aliases_includes_aliases(
 def test_explain_suggests_window_equality_and_aliases(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If the join stays with Spark, `explain` says what is missing."""
+    """If the join stays with Spark, `explain` names the missing bound."""
     session = spark.newSession()
     session.conf.set("spark.sql.streamJoin.replaceBuiltin", "true")
     for name in ("l", "r"):

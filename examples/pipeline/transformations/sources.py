@@ -1,4 +1,4 @@
-"""The streams: files of JSON in two folders. In SQL alone, tables that somebody else writes do."""
+"""The streams: files of JSON in two folders. In SQL, use tables that another job writes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 package io.streamjoin.benchmarks
 
 /**
- * How many result rows there are, and a sum over them that no order changes. Of rows that are taken back
- * it is what is left of them, whichever changes have led there.
+ * How many result rows there are, and a sum over them that no order changes. Retracted rows do not
+ * count, whatever the order of their changes.
  *
  * @param table where rows are kept by their key, which is their first column: a row replaces the one before
  */

@@ -6,7 +6,7 @@ import scala.io.Source
 trait Engine {
   def run(workload: Workload): Outcome
 
-  /** Frees what was set up for the runs. */
+  /** Frees the resources of the runs. */
   def close(): Unit = ()
 }
 

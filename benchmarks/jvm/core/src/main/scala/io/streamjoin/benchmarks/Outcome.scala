@@ -1,7 +1,7 @@
 package io.streamjoin.benchmarks
 
 /**
- * What a measured run gave; `None` where an engine does not tell.
+ * Result of a measured run; `None` if the engine does not report a figure.
  *
  * @param stateRowsWritten rows ever written to the state
  * @param details what only this engine or this workload has

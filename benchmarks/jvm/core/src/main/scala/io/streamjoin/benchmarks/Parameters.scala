@@ -1,6 +1,6 @@
 package io.streamjoin.benchmarks
 
-/** What a run was asked for, over the defaults of its workload; times in milliseconds. */
+/** Parameters of a run, on top of the defaults of its workload; times in milliseconds. */
 final class Parameters(val values: Map[String, String]) extends Serializable {
 
   def or(defaults: (String, Any)*): Parameters =

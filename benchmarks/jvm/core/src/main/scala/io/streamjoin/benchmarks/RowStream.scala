@@ -21,7 +21,7 @@ object Kind {
   }
 }
 
-/** What an engine is to be told of the rows of an input. */
+/** Declaration of the rows of an input to an engine. */
 sealed trait Arrival
 
 object Arrival {
@@ -43,7 +43,7 @@ object Arrival {
    * The changes of a row arrive in steps that are equal modulo [[Arrival.Lanes]]: where several sources
    * take turns with the steps, those of a row keep their order.
    *
-   * @param key the unique key; none: rows are told apart by all their columns, and counted
+   * @param key the unique key; none: rows are identified by all their columns, and counted
    */
   final case class Changing(key: Option[String]) extends Arrival
 

@@ -28,7 +28,7 @@ abstract class Workload(val name: String, val parameters: Parameters) extends Se
   /** Whether the query aggregates an input, for which Spark wants a watermark of its own kind. */
   def aggregates: Boolean = false
 
-  /** Whether it is a changelog join, which corrects its result: what counts is what is left at the end. */
+  /** Whether it is a changelog join, which corrects its result: only the final rows count. */
   def isChangelog: Boolean = !streams.exists(_.arrival.isInstanceOf[Arrival.Ordered])
 
   /**
@@ -44,13 +44,13 @@ abstract class Workload(val name: String, val parameters: Parameters) extends Se
 
   final val batch: Long = parameters.number("batch")
 
-  /** Steps of what stands there before the batches that are measured: parameter `standing`. */
+  /** Steps of the initial state, loaded before the measured batches: parameter `standing`. */
   private val standing = parameters.values.get("standing").fold(0L)(_.toLong)
 
-  /** How many batches bring that. */
+  /** Batches that load the initial state. */
   final val loads: Int = Workload.parts(standing, Workload.Load)
 
-  /** The last one brings the closing rows. */
+  /** The last one contains the closing rows. */
   final def batches: Int = loads + Workload.parts(math.max(steps - standing, 0), batch) + 1
 
   /** The steps before a batch begins; the closing rows come in one more than there are. */
@@ -65,7 +65,7 @@ abstract class Workload(val name: String, val parameters: Parameters) extends Se
 
   final def rows: Long = streams.map(_.rows).sum
 
-  /** The input whose rows may come out without a partner, where there is one. */
+  /** The preserved input, if there is one: its rows may be emitted unmatched. */
   def preserved: Option[Preserved] = None
 }
 
@@ -77,7 +77,7 @@ final case class Preserved(opposite: RowStream, until: Long => Long)
 
 object Workload {
 
-  /** So many steps at most are a batch of what stands there. */
+  /** Steps of one batch that loads the initial state, at most. */
   private val Load = 500000L
 
   private def parts(steps: Long, each: Long): Int = ((steps + each - 1) / each).toInt

@@ -34,7 +34,7 @@ object Workloads {
       .getOrElse(name, throw new IllegalArgumentException(s"$name is none of $names"))
       .apply(name, parameters)
 
-  /** With `part`, what is left of the query without its join. */
+  /** With `part`, the query without its join. */
   private def small(name: String, p: Parameters): Workload =
     if (p.values.contains("part")) new Unjoined(name, p) else new Deliveries(name, p)
 

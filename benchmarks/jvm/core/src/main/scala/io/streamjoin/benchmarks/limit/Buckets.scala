@@ -1,8 +1,8 @@
 package io.streamjoin.benchmarks.limit
 
 /**
- * The rows of one side, in buckets of the last time at which they can match. A bucket goes as a
- * whole, once the watermark has passed all of it.
+ * The rows of one side, in buckets of the last time at which they can match. A bucket is evicted as
+ * a whole, once the watermark has passed all of it.
  */
 private[limit] final class Buckets(width: Long) {
   private var ring = new Array[Bucket](16)

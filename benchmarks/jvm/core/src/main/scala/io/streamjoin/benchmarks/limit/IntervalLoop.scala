@@ -1,10 +1,10 @@
 package io.streamjoin.benchmarks.limit
 
-/** What comes out of an [[IntervalLoop]]. */
+/** Output of an [[IntervalLoop]]. */
 trait Pairs {
   def pair(left: Long, second: Long, right: Long): Unit
 
-  /** A left row that goes without a partner. */
+  /** A left row that is evicted unmatched. */
   def alone(left: Long, second: Long): Unit
 }
 

@@ -14,7 +14,7 @@ trait Loop {
 
 object Loop {
 
-  /** @param afterBatch is told the buffered rows and bytes */
+  /** @param afterBatch receives the buffered rows and bytes */
   def run(workload: Workload, result: Checksum)(afterBatch: (Long, Long) => Unit): Unit = {
     val loop = workload.loop(result)
     val streams = workload.streams.toArray

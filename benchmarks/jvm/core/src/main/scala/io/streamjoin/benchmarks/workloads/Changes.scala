@@ -37,16 +37,16 @@ private[workloads] final class Changes(val keys: Long, changes: Long, zipf: Bool
 
   private def goes(row: Long): Boolean = row >= keys && (row - keys) % 2 == 0
 
-  /** The change that has brought the image in this row. */
+  /** The change that contains this image of the row. */
   def image(row: Long): Long = if (goes(row)) replaced(of(row)) else of(row)
 
   /**
    * @param arrivals how many changes have arrived before a step
-   * @param id what a key comes out as
-   * @param keyed whether the engines are told of the key
+   * @param id the output column of a key
+   * @param keyed whether the engines know the key
    * @param valid the column from whose time on an image is valid, with the lag of its watermark; none: it is
    *   so when it arrives
-   * @param columns by key and the change that has brought them
+   * @param columns by key and change
    */
   def stream(
       name: String,

@@ -66,7 +66,7 @@ final class Duplicates(name: String, asked: Parameters)
 private object Duplicates {
   private val Grades = 4L
 
-  /** Of four rounds the last takes back what the first of some rounds before has brought. */
+  /** The last of four rounds deletes the rows that the first of an earlier round has inserted. */
   private val Back = 3 + 4 * 8
 
   /** The row that a row takes back, or itself. */

@@ -26,7 +26,7 @@ final class HighestBid(name: String, asked: Parameters)
   private def highest(dialect: Dialect): String = dialect match {
     case Dialect.Spark      => highestInSpark
     case Dialect.StreamJoin =>
-      // windows come out in their order, many in one batch
+      // windows are emitted in order, many in one batch
       s"""SELECT *
          |FROM IMPOSE_ORDER(TABLE($highestInSpark), DESCRIPTOR(closed), INTERVAL '0' SECOND)
          |""".stripMargin

@@ -4,8 +4,8 @@ import io.streamjoin.benchmarks._
 import io.streamjoin.benchmarks.limit.{FinalTables, Loop}
 
 /**
- * Four LEFT joins by the unique key of five tables, of which the first is updated and the others stand
- * there. A fourth of the rows of each of those is missing.
+ * Four LEFT joins by the unique key of five tables, of which the first is updated and the others
+ * are loaded before. A fourth of the rows of each of those is missing.
  *
  *   - `first`: `left` if the table that is updated is on the left of each join, `right` if each join is on the
  *     right of the next: then its change comes to every join as one of the right input
@@ -23,7 +23,7 @@ final class LeftChain(name: String, asked: Parameters)
 
   private def points(table: Int, change: Long) = Hash.below(100000, seed * 10 + 3 + table, change)
 
-  /** The first table has all keys if it is the one that decides which rows come out. */
+  /** The first table has all keys if it decides which rows are emitted. */
   private def has(table: Int, key: Long): Boolean =
     table == (if (onTheRight) Others else 0) || Hash.below(4, seed * 10 + 8, key * 5 + table) != 0
 

@@ -53,7 +53,7 @@ final class Returns(name: String, asked: Parameters)
         override def pair(order: Long, unused: Long, delivery: Long): Unit = {
           val time = trade.deliveries.value(delivery, 2)
           val item = trade.deliveries.value(delivery, 1)
-          // what is still to come of this join is no older than either input
+          // later rows of this join are no older than either input
           val watermark = math.min(orderWatermark, deliveryWatermark)
           second.left(item, time, time + window, order, delivery, watermark)
         }

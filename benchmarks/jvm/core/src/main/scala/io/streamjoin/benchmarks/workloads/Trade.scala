@@ -5,7 +5,7 @@ import io.streamjoin.benchmarks._
 /**
  * Orders, deliveries and returns: id, item, and the time of each.
  *
- * @param timed whether engines are told of the times
+ * @param timed whether the engines know the times
  */
 private[workloads] final class Trade(p: Parameters, timed: Boolean = true) extends Serializable {
   private val (rows, lag, seed) = (p.number("rows"), p.number("lag"), p.number("seed"))

@@ -111,11 +111,11 @@ private object Arrivals {
     )
 }
 
-/** The closing rows come with the last step, in every split, for each to bring its watermark up. */
+/** The closing rows come with the last step, in every split, to advance its watermark. */
 private final class RowsOfStep(stream: RowStream)
     extends FlatMapFunction[java.lang.Long, RowData] {
 
-  /** What tells the kind comes last. */
+  /** The kind is the last column. */
   private val width = stream.columns.count(_.kind != Kind.Change)
 
   override def flatMap(step: java.lang.Long, out: Collector[RowData]): Unit = {

@@ -13,8 +13,8 @@ import com.hazelcast.sql.impl.row.JetSqlRow
 import io.streamjoin.benchmarks.Kind
 
 /**
- * The rows of every n-th step of an input: n processors give them all, and each of them the closing
- * row, to bring its watermark up. It saves no position, since the job ends with its only member.
+ * The rows of every n-th step of an input: n processors emit all rows, and each of them the closing
+ * row, to advance its watermark. It saves no position, since the job ends with its only member.
  */
 private final class RowsP(
     run: Run,

@@ -8,9 +8,9 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 import io.streamjoin.benchmarks.Stopwatch
 
 /**
- * Where the time of the batches of a run goes, in milliseconds a batch.
+ * Account of the time of the batches of a run, in milliseconds for each batch.
  *
- * The first batches are left out, for they make the checkpoint, and so is the last, which brings the
+ * The first batches are left out, for they make the checkpoint, and so is the last, which has the
  * closing rows.
  *
  * @param batches how many the run has
@@ -23,7 +23,7 @@ private final class BatchAccount(context: SparkContext, batches: Int) {
   private var begun: Option[(Stopwatch, ThreadTimes)] = None
   private var cpu = Seq.empty[(String, Double)]
 
-  /** Called on the query's own thread, which is gone when the query has ended. */
+  /** Called on the query's own thread, which ends with the query. */
   def committed(epoch: Long): Unit =
     if (epoch == First - 1) begun = Some((new Stopwatch, new ThreadTimes))
     else if (epoch == batches - 2) begun.foreach { case (watch, threads) =>
@@ -67,7 +67,7 @@ private object BatchAccount {
 
   private val First = 5
 
-  /** Those that take longest. */
+  /** The longest of them. */
   private val Rules = 30
 
   /** Nanoseconds that Spark's listeners get to hear of the last batch. */

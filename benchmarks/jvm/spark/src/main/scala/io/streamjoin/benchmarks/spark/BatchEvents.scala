@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.ui.{
 import org.apache.spark.storage.BroadcastBlockId
 
 /**
- * What Spark's scheduler tells of batches, each of which is one execution.
+ * Events of Spark's scheduler by batch, each of which is one execution.
  *
  * {{{
  *   execution   first job   stages before the last          the last stage         last job   execution
@@ -85,7 +85,8 @@ private object BatchEvents {
    * @param spans milliseconds that follow each other from the begin of the execution to its end
    * @param phases milliseconds of planning, by phase
    * @param rules nanoseconds of the rules of analysis and optimization, by name
-   * @param counts how many there were of what is done once for each; times of tasks side by side are summed
+   * @param counts the number of events that occur once for each; times of tasks side by side are
+   * summed
    */
   final case class Batch(
       spans: Seq[(String, Long)],

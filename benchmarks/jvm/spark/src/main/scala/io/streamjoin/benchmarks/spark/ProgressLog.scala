@@ -32,7 +32,7 @@ private final case class ProgressLog(
 
   def rowsWritten: Long = progress.flatMap(_.stateOperators).map(_.numRowsUpdated).sum
 
-  /** Only this project's join tells the sides apart. */
+  /** Only this project's join has metrics by side. */
   def peaksBySide: Seq[(String, Any)] =
     Seq("Left", "Right").flatMap { side =>
       val sums = progress.map(
@@ -43,7 +43,7 @@ private final case class ProgressLog(
       )
     }
 
-  /** How long after the batch that allowed them rows without a partner came out. */
+  /** Delay of unmatched rows: from the batch that allowed them to their output. */
   def delays: Seq[(String, Any)] = {
     val firstEpoch = progress.reverse.map(p => p.sources.head.endOffset.toInt -> p).toMap
     val waits = for {

@@ -18,7 +18,7 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
     try stream(workload, folder)
     catch {
       case e: AnalysisException => throw new Refused(e.getMessage)
-      // what is found when the first batch is planned
+      // the rows that exist when the first batch is planned
       case e: StreamingQueryException if e.getCause.isInstanceOf[AnalysisException] =>
         throw new Refused(e.getCause.getMessage)
     } finally folder.delete()
@@ -67,7 +67,7 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
       asked.get("spread").toSeq.flatMap { s =>
         Seq(
           "spark.sql.streamJoin.hotKeys" -> (s == "yes").toString,
-          // whatever it brings
+          // whatever it contains
           "spark.sql.streamJoin.hotKeyBuckets" -> "0"
         )
       }

@@ -3,8 +3,8 @@ package io.streamjoin.benchmarks.spark
 import java.lang.management.ManagementFactory
 
 /**
- * CPU time of Java's threads by what they do. Those that compile and collect garbage are not among them;
- * they are the rest of the process's.
+ * CPU time of Java's threads by what they do. Threads that compile or collect garbage are not
+ * included; their time is the rest of the process's.
  */
 private final class ThreadTimes {
   import ThreadTimes._

@@ -29,7 +29,7 @@ final case class Variant(
       "spark.sql.extensions" -> "io.streamjoin.StreamJoinExtensions",
       "spark.sql.session.timeZone" -> "UTC",
       "spark.sql.shuffle.partitions" -> cores.toString,
-      // what was checkpointed is counted at the end of a run
+      // the checkpoint is measured at the end of a run
       "spark.sql.streaming.minBatchesToRetain" -> "1000000",
       "spark.sql.streaming.numRecentProgressUpdates" -> "1000000"
     )

@@ -15,7 +15,7 @@ class EnginesAgreeSuite extends AnyFunSuite {
   private val auctions = new Parameters(Map("rows" -> "30000", "batch" -> "16000"))
   private val left = Workloads.of("W1", orders.but("how" -> "left"))
 
-  /** All but those that differ from another one in their sizes only. */
+  /** All variants, except variants that differ from another one only in sizes. */
   private val all: Seq[Workload] =
     Workloads.names.filterNot(Set("W1-catchup", "LAT", "N4")).filterNot(isChangelog).map {
       case nexmark if nexmark.startsWith("N") => Workloads.of(nexmark, auctions)
