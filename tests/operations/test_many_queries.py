@@ -11,12 +11,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import streamjoin
+from tests.processes import run_python
 from tests.streams import Landing
 
 pytestmark = pytest.mark.thorough
 
 QUERIES = 300
 WARM_UP = 60
+EXECUTOR_QUERIES = 200
 
 OWN = "org.apache.spark.sql.streamjoin"
 
@@ -113,3 +115,29 @@ def test_ended_queries_release_registries_threads_and_heap(
     threads, heap = process.threads(), process.heap()
     assert threads <= before[0] + 20
     assert heap <= before[1] + (64 << 20), (before[1], heap)
+
+
+def test_executor_drops_what_ended_queries_kept(tmp_path: Path) -> None:
+    """No end of a run is reported to an executor: the next run removes what it kept."""
+    printed = run_python(
+        f"""
+        from pathlib import Path
+        from pyspark.sql import SparkSession
+        import streamjoin
+        from tests.operations.test_many_queries import changes
+
+        builder = SparkSession.builder.master("local-cluster[1,1,1024]")
+        builder = builder.config("spark.ui.enabled", "false")
+        builder = builder.config("spark.sql.shuffle.partitions", "1")
+        spark = streamjoin.configure(builder).getOrCreate()
+        folder = Path({str(tmp_path)!r})
+        result = changes(folder, spark)
+        for number in range({EXECUTOR_QUERIES}):
+            writer = result.writeStream.outputMode("append").format("noop")
+            writer = writer.option("checkpointLocation", str(folder / f"checkpoint{{number}}"))
+            writer.trigger(availableNow=True).start().awaitTermination()
+        call = "java_method('{OWN}.run.RunScope', 'runs')"
+        print(spark.sql(f"SELECT {{call}} FROM range(0, 1, 1, 1)").first()[0])
+        """
+    )
+    assert printed.split()[-1] == "1"

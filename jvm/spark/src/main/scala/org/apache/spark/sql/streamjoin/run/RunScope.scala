@@ -9,10 +9,11 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 /**
- * Cache of the driver for one run of a query, across batches. All values can be created again.
+ * Cache of a process for one run of a query, across batches. All values can be created again.
  *
- * The scope is removed when Spark reports the end of the run. A use after that creates it again, so
- * only the most recently used scopes remain.
+ * On the driver, the scope is removed when Spark reports the end of the run. Executors get no such
+ * report: there, a run that begins removes the scopes of ended runs. A use after the end creates
+ * the scope again, so only the most recently used scopes remain.
  */
 private[streamjoin] final class RunScope private () {
 
@@ -47,6 +48,10 @@ private[streamjoin] object RunScope {
     scopes.remove(run)
     ()
   }
+
+  /** Removes the scopes of the runs that have ended. */
+  def end(hasEnded: UUID => Boolean): Unit =
+    scopes.synchronized(scopes.keySet.asScala.toSeq).filter(hasEnded).foreach(ended)
 
   /** The number of runs with a scope in this process. */
   def runs: Int = scopes.synchronized(scopes.size)
