@@ -49,11 +49,10 @@ case class ChangelogJoin(
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 2)
 
   /** The same join with another `isResult`. */
-  def asResult(result: Boolean): ChangelogJoin = {
-    val made = copy(isResult = result)
-    made.copyTagsFrom(this)
-    made
-  }
+  def asResult(result: Boolean): ChangelogJoin = Tagged(this)(copy(isResult = result))
+
+  /** The output column with the row kind. */
+  def changeKind: Attribute = changes.head
 
   /** The properties of an input. */
   def of(side: Side): ChangelogInput = inputs(side.index)

@@ -39,7 +39,7 @@ private[changelog] object AppendOnly {
   private def areInserts(kind: Attribute, plan: LogicalPlan): Boolean =
     traced(kind, plan) match {
       case (a: Attribute, below: ChangelogJoin) =>
-        below.changes.head.exprId == a.exprId && apply(below)
+        below.changeKind.exprId == a.exprId && apply(below)
       case _ => false
     }
 

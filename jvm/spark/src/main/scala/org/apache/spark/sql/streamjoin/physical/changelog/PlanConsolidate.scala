@@ -43,7 +43,7 @@ private[physical] object PlanConsolidate {
     val required = new RequiredColumns(j, list, filters)
     val reason =
       if (j.isResult && AppendOnly.takesBack(j)) mayBeEqual(j, joined.spec, required) else None
-    val kind = joined.output.find(_.exprId == j.changes.head.exprId)
+    val kind = joined.output.find(_.exprId == j.changeKind.exprId)
     kind.zip(reason) match {
       case Some((k, (why, within))) =>
         val made = required.computed.map(_.exprId).toSet

@@ -11,7 +11,12 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, SubqueryAlias}
-import org.apache.spark.sql.streamjoin.logical.plan.{AwaitedColumn, ChangelogMarks, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AwaitedColumn,
+  ChangelogMarks,
+  StreamJoinHint,
+  Tagged
+}
 
 import io.streamjoin.model.Side
 
@@ -65,13 +70,12 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
       val (left, afterLeft) = into(Side.Left, parts)
       val (right, afterRight) = into(Side.Right, afterLeft)
       val (here, above) = afterRight.partition(belongs(_, j, isTop))
-      val changed = j.copy(
+      val changed = Tagged(j)(j.copy(
         left = left,
         right = right,
         joinType = if (here.isEmpty) j.joinType else Inner,
         condition = (j.condition ++ here).reduceOption(And)
-      )
-      changed.copyTagsFrom(j)
+      ))
       (if (above.length == parts.length) j else changed, above)
     case h: StreamJoinHint =>
       val (child, above) = distribute(h.child, parts, isTop)

@@ -15,7 +15,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinWindows,
   LastRows,
   RelationWindow,
-  StreamJoin
+  StreamJoin,
+  Tagged
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, WindowsOfInputs}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingWatermark
@@ -188,11 +189,8 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /** A changed copy of a join, with its place in the text and its tags. */
-  private def copied(j: Join)(change: Join => Join): Join = {
-    val join = CurrentOrigin.withOrigin(j.origin)(change(j))
-    join.copyTagsFrom(j)
-    join
-  }
+  private def copied(j: Join)(change: Join => Join): Join =
+    Tagged(j)(CurrentOrigin.withOrigin(j.origin)(change(j)))
 
   private def matched(j: Join, pending: Expression): Join =
     copied(j)(_.copy(

@@ -19,7 +19,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
   JoinKind,
-  StreamJoinHint
+  StreamJoinHint,
+  Tagged
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder
 import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
@@ -142,8 +143,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
    * qualified name after USING.
    */
   private def projected(p: Project, child: LogicalPlan, all: Boolean): Project = {
-    val made = Project(columns(p.projectList, child, all), child)
-    made.copyTagsFrom(p)
+    val made = Tagged(p)(Project(columns(p.projectList, child, all), child))
     for (hidden <- p.getTagValue(Project.hiddenOutputTag)) {
       made.setTagValue(Project.hiddenOutputTag, hidden.filter(child.outputSet.contains))
     }
@@ -166,8 +166,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
         case Alias(Coalesce(columns), _) => columns.forall(isOfChange)
         case _                           => false
       }
-      val byNames = p.copy(projectList = list)
-      byNames.copyTagsFrom(p)
+      val byNames = Tagged(p)(p.copy(projectList = list))
       val rest = splitConjunctivePredicates(j.condition.get).filterNot(isOfChanges)
       (byNames, j.copy(condition = rest.reduceOption(And(_, _))))
     }

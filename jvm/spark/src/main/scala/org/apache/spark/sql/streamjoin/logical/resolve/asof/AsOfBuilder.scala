@@ -18,6 +18,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   NamedTime,
   RelationWindow,
   StreamJoinHint,
+  Tagged,
   Versions
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
@@ -273,9 +274,7 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
       late,
       AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)
     )
-    val made = whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole)))
-    made.copyTagsFrom(join)
-    made
+    Tagged(join)(whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole))))
   }
 
   /** How old a match may be, by the condition and by the conditions of joins below. */

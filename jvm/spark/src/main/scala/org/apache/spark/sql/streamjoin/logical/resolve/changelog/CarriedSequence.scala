@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, Tagged}
 
 /**
  * Restores the sequence column of a changelog if projections above its declaration have dropped it.
@@ -30,9 +30,7 @@ private[resolve] object CarriedSequence {
       plan.mapChildren(carried) match {
         case p: Project =>
           ChangelogMarks.sequence(p.child.output).filterNot(p.outputSet.contains).fold(p) { s =>
-            val wider = Project(p.projectList :+ s, p.child)
-            wider.copyTagsFrom(p)
-            wider
+            Tagged(p)(Project(p.projectList :+ s, p.child))
           }
         case p => p
       }

@@ -19,7 +19,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinOptions,
   JoinTypes,
   KeyedWatermarks,
-  StreamJoinHint
+  StreamJoinHint,
+  Tagged
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Refusal, StateTtl}
@@ -113,15 +114,14 @@ private[streamjoin] object ChangelogBuilder {
     val (x, y) = if (leaves || aging.nonEmpty) (timedLeft, timedRight) else (l, r)
     val left = LatestVersions.kept(x, joinKey(draft, Side.Left), leaves, ttl.left)
     val right = LatestVersions.kept(y, joinKey(draft, Side.Right), leaves, ttl.right)
-    val built = ChangelogDraft.of(
+    val built = Tagged(join)(ChangelogDraft.of(
       left,
       CarriedSequence.apart(left, right),
       joinType,
       condition,
       ttl,
       timed = a => leaves || aging.exists(_.exprId == a.exprId)
-    )
-    built.copyTagsFrom(join)
+    ))
     val carried = AttributeSet(built.children.flatMap(_.output)) -- (x.output ++ y.output)
     val columns = built.output.filterNot(carried.contains).map(a =>
       if (built.changes.contains(a)) Alias(a, a.name)() else a

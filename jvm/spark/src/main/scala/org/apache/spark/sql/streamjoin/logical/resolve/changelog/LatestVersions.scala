@@ -162,7 +162,7 @@ private[resolve] object LatestVersions {
     val back: Seq[NamedExpression] = declared.output.map { a =>
       if (a.exprId != kind.exprId) a
       else
-        Alias(complete.changes.head, a.name)(exprId = a.exprId, explicitMetadata = Some(a.metadata))
+        Alias(complete.changeKind, a.name)(exprId = a.exprId, explicitMetadata = Some(a.metadata))
     }
     Project(back, complete)
   }

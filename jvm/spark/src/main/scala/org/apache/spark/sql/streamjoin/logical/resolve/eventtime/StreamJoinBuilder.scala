@@ -15,7 +15,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   LateRows,
   NamedTime,
   StreamJoin,
-  StreamJoinHint
+  StreamJoinHint,
+  Tagged
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
@@ -49,18 +50,13 @@ private[streamjoin] object StreamJoinBuilder {
       left <- bounded(inputs.left)
       right <- bounded(inputs.right)
       written = assembled(join, left, right, joinType, late)
-      built = if (retained) Retention.limit(written) else written
-      _ = built.copyTagsFrom(join)
+      built = Tagged(join)(if (retained) Retention.limit(written) else written)
       _ <- Changelogs
         .refusal(built)
         .orElse(LateRowsBelow.refusal(built))
         .orElse(JoinRefusals.of(built))
         .toLeft(())
-    } yield {
-      val filtered = InputFilters.place(built)
-      filtered.copyTagsFrom(built)
-      filtered
-    }
+    } yield Tagged(built)(InputFilters.place(built))
   }
 
   /**
