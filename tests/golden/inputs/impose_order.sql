@@ -160,3 +160,6 @@ SELECT id FROM IMPOSE_ORDER(TABLE orders, 'order_time', "INTERVAL '1' MINUTE");
 
 -- no such stream inside TABLE
 SELECT id FROM IMPOSE_ORDER(TABLE(STREAM nothing), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
+
+-- an idle timeout of zero
+SELECT id FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, idle_timeout => INTERVAL '0' SECOND);

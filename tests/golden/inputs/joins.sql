@@ -211,3 +211,24 @@ SELECT o.id FROM orders_ordered o JOIN IMPOSE_ORDER((WITH r AS (SELECT id, retur
 
 -- a column called rowtime that was renamed below
 SELECT ROWTIME, id FROM IMPOSE_ORDER((SELECT id, rowtime AS ts FROM (SELECT id, order_time AS rowtime FROM orders)), 'ts', '1 minute') WHERE id < 3;
+
+-- a text instead of an interval
+SELECT o.id, address FROM orders_ordered AS o JOIN deliveries_ordered AS d ON o.id = d.id AND d.delivery_time >= o.order_time AND d.delivery_time - o.order_time < '1 hour';
+
+-- a retention of zero
+SELECT /*+ STREAM_JOIN(retention => '0 seconds') */ o.id, address FROM orders_ordered AS o JOIN deliveries_ordered AS d ON o.id = d.id AND d.delivery_time >= o.order_time;
+
+-- an option that is misspelt
+SELECT /*+ STREAM_JOIN(retain => '1 hour') */ o.id, address FROM orders_ordered AS o JOIN deliveries_ordered AS d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- an option of another kind of join
+SELECT /*+ STREAM_JOIN(state_ttl => '1 hour') */ o.id, address FROM orders_ordered AS o JOIN deliveries_ordered AS d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- a value joined by AND
+SELECT o.id, address FROM orders_ordered AS o JOIN deliveries_ordered AS d ON o.id = d.id AND d.delivery_time;
+
+-- Flink's time of processing
+SELECT o.id, v.address FROM orders_ordered AS o JOIN deliveries_ordered FOR SYSTEM_TIME AS OF PROCTIME() AS v ON o.id = v.id;
+
+-- Flink's temporal table function
+SELECT o.id, v.address FROM orders_ordered AS o, LATERAL TABLE(addresses(o.order_time)) AS v WHERE o.id = v.id;
