@@ -31,7 +31,7 @@ private[streamjoin] object SessionZone {
   def same(a: String, b: String): Boolean =
     a == b || Try(rules(a) == rules(b)).getOrElse(false)
 
-  /** Whether a day has the same length in two zones at each instant: 24 hours, or the zones are the same. */
+  /** Whether each day has the same length in two zones: 24 hours, or the zones are the same. */
   def haveSameDays(a: String, b: String): Boolean =
     same(a, b) || Try(Seq(a, b).forall(rules(_).isFixedOffset)).getOrElse(false)
 

@@ -22,10 +22,14 @@ import org.apache.spark.sql.types.{BooleanType, NullType}
  */
 private[refusals] object MissingParentheses {
 
-  /** The error of the first such operand. Spark may have cast the value to BOOLEAN. */
+  /**
+   * The error of the first such operand. In a condition that Spark refuses, it is one that Spark
+   * refuses; otherwise Spark has cast the value to BOOLEAN.
+   */
   def refusal(condition: Expression, origin: Origin): Option[StreamJoinAnalysisException] =
     condition.collectFirst {
-      case b: BinaryOperator if b.childrenResolved && mixes(b) =>
+      case b: BinaryOperator
+          if b.childrenResolved && b.resolved == condition.resolved && mixes(b) =>
         StreamJoinErrors.unsupportedCondition(
           origin,
           b,

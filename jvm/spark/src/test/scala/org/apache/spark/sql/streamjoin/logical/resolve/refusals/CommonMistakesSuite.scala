@@ -142,6 +142,12 @@ class CommonMistakesSuite extends AnalysisSession {
       )
     }
 
+  test("a text that Spark casts to a condition is not the reason of another mismatch") {
+    answered("TIME_TYPE_MISMATCH", "INTERVAL '5' SECOND")(
+      sql("SELECT * FROM o JOIN d ON o.name AND o.id = d.id AND d.dt <= o.ot + 5")
+    )
+  }
+
   test("a comparison of a BOOLEAN column with a condition is none of these") {
     val flagged = ordered(stream("value AS id", "value > 3 AS flag", "timestamp AS dt"), "dt")
     val on = Within + " AND d.flag = (o.id > 4 AND d.flag)"
