@@ -390,7 +390,7 @@ def test_running_batch_and_interval_are_read_from_the_query(pair: Pair) -> None:
         assert runs is not None
         assert runs[0] == 0
         assert runs[1] >= 0
-        assert interval(query, ()) == 1000
+        assert interval(query) == 1000
     finally:
         ends.set()
         query.processAllAvailable()

@@ -101,7 +101,7 @@ def _known(session: SparkSession, query: StreamingQuery, location: str) -> Known
         plan=lambda: plan_of(query),
         zone=_zones.of_session(session),
         next_batch=next_batch(query, progress, _zones.of_session(session)),
-        interval=interval(query, progress),
+        interval=interval(query),
         running=running(query),
         top_key=state.top_key,
     )

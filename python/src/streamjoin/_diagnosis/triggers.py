@@ -27,7 +27,8 @@ def next_batch(query: StreamingQuery, progress: Sequence[Any], zone: tzinfo) -> 
     if not query.isActive or query.status.get("message") != _WAITS:
         return ""
     now = round(datetime.now(timezone.utc).timestamp() * 1000)
-    return said(interval(query, progress), now, zone)
+    every = _by_reports(progress) if _connect.is_connect(query) else interval(query)
+    return said(every, now, zone)
 
 
 def said(interval: int | None, now: int, zone: tzinfo) -> str:
@@ -61,12 +62,16 @@ def running(query: StreamingQuery) -> tuple[int, int] | None:
     return number, round(datetime.now(timezone.utc).timestamp() * 1000) - began
 
 
-def interval(query: StreamingQuery, progress: Sequence[Any]) -> int | None:
-    """Return the milliseconds between two triggers; on Spark Connect, from the reports."""
-    if not _connect.is_connect(query):
-        of_jvm: Any = query._jsq
-        found = _INTERVAL.fullmatch(str(of_jvm.streamingQuery().trigger().toString()))
-        return int(found[1]) if found else None
-    # the first batch begins with the query, later batches at multiples of the interval
+def interval(query: StreamingQuery) -> int | None:
+    """Return the milliseconds between two triggers; None on Spark Connect, which hides them."""
+    if _connect.is_connect(query):
+        return None
+    of_jvm: Any = query._jsq
+    found = _INTERVAL.fullmatch(str(of_jvm.streamingQuery().trigger().toString()))
+    return int(found[1]) if found else None
+
+
+def _by_reports(progress: Sequence[Any]) -> int | None:
+    """Estimate the interval: the first batch begins with the query, later ones at its multiples."""
     times = [instant(r["timestamp"]).timestamp() * 1000 for r in reports(progress)][1:]
     return min((round((b - a) / 1000) * 1000 for a, b in pairwise(times)), default=None)
