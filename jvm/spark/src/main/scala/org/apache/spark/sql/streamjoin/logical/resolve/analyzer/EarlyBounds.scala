@@ -9,16 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.{
   PredicateHelper,
   SubqueryExpression
 }
-import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike}
+import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, SubqueryAlias}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  AwaitedColumn,
-  ChangelogMarks,
-  StreamJoinHint,
-  Tagged
-}
-
-import io.streamjoin.model.Side
+import org.apache.spark.sql.streamjoin.logical.plan.{AwaitedColumn, ChangelogMarks, StreamJoinHint}
 
 /**
  * Moves the conjuncts of WHERE that compare columns of both inputs into ON of an inner join with
@@ -37,9 +30,9 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
 
   /** The filter with its conjuncts moved, or the same filter. */
   def placed(filter: Filter): LogicalPlan = filter.child match {
-    case j: Join if !j.resolved =>
+    case top: Join if !top.resolved =>
       val conjuncts = splitConjunctivePredicates(filter.condition)
-      val (joined, above) = distribute(j, conjuncts.filter(mayMove), isTop = true)
+      val (joined, above) = new EarlyBounds(top).of(conjuncts.filter(mayMove))
       val rest = conjuncts.filter(part => !mayMove(part) || above.exists(_ eq part))
       if (rest.length == conjuncts.length) filter
       else rest.reduceOption(And).fold(joined)(Filter(_, joined))
@@ -53,44 +46,6 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
     case _                                        => false
   }
 
-  /**
-   * @param isTop whether all columns of the conjuncts are in this plan
-   * @return the plan, and the remaining conjuncts
-   */
-  private def distribute(
-      plan: LogicalPlan,
-      parts: Seq[Expression],
-      isTop: Boolean
-  ): (LogicalPlan, Seq[Expression]) = plan match {
-    case j: Join =>
-      val preserved = PreservedInputs.of(j.joinType)
-      def into(side: Side, some: Seq[Expression]) =
-        if (preserved(side)) distribute(j.children(side.index), some, isTop = false)
-        else (j.children(side.index), some)
-      val (left, afterLeft) = into(Side.Left, parts)
-      val (right, afterRight) = into(Side.Right, afterLeft)
-      val (here, above) = afterRight.partition(belongs(_, j, isTop))
-      val changed = Tagged(j)(j.copy(
-        left = left,
-        right = right,
-        joinType = if (here.isEmpty) j.joinType else Inner,
-        condition = (j.condition ++ here).reduceOption(And)
-      ))
-      (if (above.length == parts.length) j else changed, above)
-    case h: StreamJoinHint =>
-      val (child, above) = distribute(h.child, parts, isTop)
-      (h.withNewChildren(Seq(child)), above)
-    case _ => (plan, parts)
-  }
-
-  private def belongs(part: Expression, j: Join, isTop: Boolean): Boolean = {
-    val columns = part.collect { case UnresolvedAttribute(parts) => parts.map(folded) }.distinct
-    val (left, right) = (names(j.left), names(j.right))
-    def allIn(names: Set[String]) = columns.forall(c => c.length > 1 && names(c.head))
-    isEarlyInner(j) && columns.length > 1 && (isTop || allIn(left ++ right)) &&
-    !allIn(left) && !allIn(right)
-  }
-
   private def isEarlyInner(j: Join): Boolean =
     j.joinType.isInstanceOf[InnerLike] && StreamJoinHint.options(j).exists(_.emitsEarly)
 
@@ -102,4 +57,33 @@ private[analyzer] object EarlyBounds extends PredicateHelper {
   }
 
   private def folded(name: String): String = name.toLowerCase(Locale.ROOT)
+}
+
+/** @param top the join right below the filter. It has all columns of the conjuncts */
+private final class EarlyBounds(top: Join) extends ConjunctsOfWhere {
+  import EarlyBounds._
+
+  def of(parts: Seq[Expression]): (LogicalPlan, Seq[Expression]) = distribute(top, parts)
+
+  override protected def through(
+      plan: LogicalPlan,
+      parts: Seq[Expression]
+  ): (LogicalPlan, Seq[Expression]) = plan match {
+    case PassesConditions(input, _, on) if isOnInputs(plan) =>
+      val (child, above) = distribute(input, parts)
+      (on(child), above)
+    case _ => (plan, parts)
+  }
+
+  /** Whether the aliases below a node are those that the filter may use. */
+  private def isOnInputs(plan: LogicalPlan): Boolean =
+    plan.isInstanceOf[Join] || plan.isInstanceOf[StreamJoinHint]
+
+  override protected def belongs(part: Expression, j: Join): Boolean = {
+    val columns = part.collect { case UnresolvedAttribute(parts) => parts.map(folded) }.distinct
+    val (left, right) = (names(j.left), names(j.right))
+    def allIn(names: Set[String]) = columns.forall(c => c.length > 1 && names(c.head))
+    isEarlyInner(j) && columns.length > 1 && ((j eq top) || allIn(left ++ right)) &&
+    !allIn(left) && !allIn(right)
+  }
 }

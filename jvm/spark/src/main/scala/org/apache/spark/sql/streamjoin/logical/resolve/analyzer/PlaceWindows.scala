@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, NaturalJoin, UsingJoin}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -15,8 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinWindows,
   LastRows,
   RelationWindow,
-  StreamJoin,
-  Tagged
+  StreamJoin
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, WindowsOfInputs}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingWatermark
@@ -36,7 +34,7 @@ import io.streamjoin.model.Side
  * A conjunct is moved to the lowest join that it bounds, even if Spark executes that join. Spark
  * itself would move it in the optimizer only, and a join above would look unbounded before.
  */
-object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
+object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper with ConjunctsOfWhere {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.containsPattern(JOIN) || !concerns(plan)) plan
@@ -124,23 +122,15 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     j.mapChildren(c => if (preserved.exists(_ eq c)) change(c) else placed(c)).asInstanceOf[Join]
   }
 
-  /** @return the joins, and the remaining conjuncts */
-  private def distribute(
+  override protected def completed(j: Join, parts: Seq[Expression]): Join = {
+    val inputs = j.children.flatMap(_.output)
+    window(super.completed(j, parts.map(InputColumns.in(_, inputs))))
+  }
+
+  override protected def through(
       plan: LogicalPlan,
       conjuncts: Seq[Expression]
   ): (LogicalPlan, Seq[Expression]) = plan match {
-    case j: Join if isInner(j) =>
-      val (left, afterLeft) = distribute(j.left, conjuncts)
-      val (right, afterRight) = distribute(j.right, afterLeft)
-      val (here, above) = afterRight.partition(belongs(_, j))
-      val inputs = j.children.flatMap(_.output)
-      val join = copied(j)(_.copy(
-        left = left,
-        right = right,
-        joinType = if (here.isEmpty) j.joinType else Inner,
-        condition = (j.condition ++ here.map(InputColumns.in(_, inputs))).reduceOption(And)
-      ))
-      (window(join), above)
     case j: Join if PreservedInputs.isOuter(j) && isOfInner(j) => distributeBelow(j, conjuncts)
     case PassesConditions(input, lower, on) if isOfInner(input) =>
       val lowered = conjuncts.map(lower)
@@ -176,7 +166,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
    * Whether a conjunct belongs into a join. Spark's optimizer pushes a conjunct on one input below
    * the join.
    */
-  private def belongs(part: Expression, j: Join): Boolean =
+  override protected def belongs(part: Expression, j: Join): Boolean =
     part.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(part) &&
       // the keys in ON determine which rows are the last ones
       (isCross(j) || !JoinKind.of(j).contains(JoinKind.AsOf)) &&
@@ -187,10 +177,6 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     if (!hasWindow(j) && pending.isEmpty || !isReady(j)) j
     else pending.fold(bounded(j))(matched(j, _))
   }
-
-  /** A changed copy of a join, with its place in the text and its tags. */
-  private def copied(j: Join)(change: Join => Join): Join =
-    Tagged(j)(CurrentOrigin.withOrigin(j.origin)(change(j)))
 
   private def matched(j: Join, pending: Expression): Join =
     copied(j)(_.copy(
