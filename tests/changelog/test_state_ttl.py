@@ -162,6 +162,47 @@ def test_delete_of_an_expired_row_retracts_its_result(
     assert run.operator()["customMetrics"]["retractedExpiredRowsRight"] == 1
     assert table == {3: (3, 30, None), 4: (4, 4, "a"), 5: (5, 5, None)}
 
+    # A live order whose customer has expired.
+    customers.land(change("insert", id=7, name="b"))
+    merged(table, planned_at(run, 130))
+    assert table[5] == (5, 5, "b")
+    orders.land(change("update_postimage", id=5, customer=7, amount=5))
+    assert planned_at(run, 150) == []
+    orders.land(change("delete", id=5, customer=7, amount=5))
+    merged(table, planned_at(run, 200))
+    assert table == {3: (3, 30, None), 4: (4, 4, "a")}
+
+
+@pytest.mark.parametrize("on_expiry", ["keep", "retract"])
+def test_inner_join_retracts_only_what_it_has_emitted(
+    spark: SparkSession, tmp_path: Path, on_expiry: Any
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", "id INT, customer INT, _change_type STRING")
+    customers = Landing(spark, tmp_path / "customers", "id INT, name STRING, _change_type STRING")
+    joined = (
+        orders.stream()
+        .fromChangelog(key="id")
+        .alias("o")
+        .streamJoin(
+            customers.stream().fromChangelog(key="id").alias("c"),
+            "o.customer = c.id",
+            state_ttl={"right": "1 hour"},
+            on_expiry=on_expiry,
+        )
+    )
+    run = Run(joined.select("o.id", "c.name", "_change_type"), tmp_path / "checkpoint")
+    orders.land(change("insert", id=7, customer=1))
+    customers.land(change("insert", id=1, name="Ann"))
+    assert planned_at(run, 0) == [(7, "Ann", "insert")]
+    deleted = [(7, "Ann", "delete")]
+    # The customer expires. Order 8 never has a result.
+    orders.land(change("insert", id=8, customer=1))
+    assert planned_at(run, 70) == (deleted if on_expiry == "retract" else [])
+    customers.land(change("delete", id=1, name="Ann"))
+    assert planned_at(run, 80) == (deleted if on_expiry == "keep" else [])
+    orders.land(change("delete", id=7, customer=1), change("delete", id=8, customer=1))
+    assert planned_at(run, 90) == []
+
 
 def test_delete_of_a_row_too_young_to_expire_is_unknown(
     spark: SparkSession, tmp_path: Path

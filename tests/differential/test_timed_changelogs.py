@@ -90,7 +90,13 @@ def _query(case: TimedCase, feeds: dict[str, Landing]) -> DataFrame:
         sides = {"left": case.inputs[0].ttl, "right": each.ttl}
         ttl = {side: f"{seconds} seconds" for side, seconds in sides.items() if seconds}
         joined = streamjoin.stream_join(
-            joined, right, case.condition(each.alias), how, mode="changelog", state_ttl=ttl or None
+            joined,
+            right,
+            case.condition(each.alias),
+            how,
+            mode="changelog",
+            state_ttl=ttl or None,
+            on_expiry="retract" if case.retracts else "keep",
         )
         if how not in ("semi", "anti"):
             shown.append(each.alias)

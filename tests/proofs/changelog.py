@@ -151,22 +151,40 @@ def no_image_below_the_output_watermark_is_emitted_later(kind: type[EvictionRule
 Marked: TypeAlias = Callable[[Truth, Truth, Truth], Truth]
 
 
-def forgets(before: Truth, expires: Truth, pairs: Truth) -> Truth:
+def forgets(before: Truth, evicted: Truth, pairs: Truth) -> Truth:
     return before
 
 
-@proof("R28", EXACT, rule=rules.marked, weakened=forgets)
-def an_expired_row_changes_no_other_row(rule: Marked) -> list[Claim]:
-    """A row had a partner before an expiry if and only if it has one, or a mark, after it."""
+@proof("R27", EXACT, rule=rules.marked, weakened=forgets)
+def an_evicted_row_changes_no_other_row(rule: Marked) -> list[Claim]:
+    """A row had a partner before an eviction if and only if it has one, or a mark, after it."""
     partners = z3.Int("partners")
-    mark, expires, pairs = z3.Bools("mark expires pairs")
-    gone = z3.If(z3.And(expires, pairs), 1, 0)
+    mark, evicted, pairs = z3.Bools("mark evicted pairs")
+    gone = z3.If(z3.And(evicted, pairs), 1, 0)
     had = any_of(mark, partners > 0)
-    has = any_of(rule(mark, expires, pairs), partners - gone > 0)
+    has = any_of(rule(mark, evicted, pairs), partners - gone > 0)
     return [
         Claim([partners >= gone], same(rules.is_alone(had, semi), rules.is_alone(has, semi)))
         for semi in (False, True)
     ]
+
+
+HasResult: TypeAlias = Callable[[Truth, Truth, Truth], Truth]
+
+
+def never_unmarks(before: Truth, lost: Truth, partner: Truth) -> Truth:
+    return any_of(before, partner)
+
+
+@proof("R28", EXACT, rule=rules.has_result, weakened=never_unmarks)
+def a_row_is_marked_if_and_only_if_its_key_has_a_result(rule: HasResult) -> Claim:
+    """For a key that identifies the result, whether or not partners have expired."""
+    mark, result, before, after = z3.Bools("mark result before after")
+    # The table after the batch, by the deletes and inserts of R25.
+    lost = all_of(before, negate(after))
+    left = any_of(after, all_of(result, negate(lost)))
+    given = [same(mark, result), implies(before, result)]
+    return Claim(given, same(rule(mark, lost, after), left))
 
 
 OfAge: TypeAlias = Callable[[Term, Term, Term], Truth]

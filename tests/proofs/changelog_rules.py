@@ -61,7 +61,7 @@ def delta_of_pair(left: Stay, right: Stay) -> Delta:
 
 
 class Partners(NamedTuple):
-    """Counts of a row's partners on the other side, and whether a partner has expired."""
+    """Counts of a row's partners on the other side, and whether a partner was evicted."""
 
     kept: Term
     removed: Term
@@ -78,7 +78,7 @@ def delta_of_row(row: Stay, partners: Partners, semi: bool) -> Delta:
     """R26: for a row that is emitted without a partner."""
     kept, lost, won, marked = partners
     had = any_of(marked, kept + lost > 0)
-    # An inserted row has no mark: a partner that expired earlier was never its partner.
+    # An inserted row has no mark: a partner that was evicted earlier was never its partner.
     has = kept + won > 0
     turns = all_of(
         row.kept, negate(marked), kept == 0, any_of(lost > 0, won > 0), negate(both(lost, won))
@@ -118,9 +118,14 @@ class EvictionRule:
         return any_of(*[is_below(row[i], self.clock(i, watermarks)) for i in self.columns(side)])
 
 
-def marked(before: Truth, expires: Truth, pairs: Truth) -> Truth:
-    """R28: whether a row is marked as having had a partner, after another row has expired."""
-    return any_of(before, all_of(expires, pairs))
+def marked(before: Truth, evicted: Truth, pairs: Truth) -> Truth:
+    """R27: whether a row is marked as having had a partner, after another row was evicted."""
+    return any_of(before, all_of(evicted, pairs))
+
+
+def has_result(before: Truth, lost: Truth, partner: Truth) -> Truth:
+    """R28: whether a row is marked as having a result, after its partner was deleted or came."""
+    return any_of(partner, all_of(before, negate(lost)))
 
 
 def of_age(written: Term, ttl: Term, clock: Term) -> Truth:

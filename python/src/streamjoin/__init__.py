@@ -23,7 +23,7 @@ from streamjoin._rescale import rescale
 from streamjoin._session import conf, configure
 from streamjoin._version import __version__
 from streamjoin._watch import watch
-from streamjoin._words import Ahead, Emit, How, Late, Mode, OrderScope, Side
+from streamjoin._words import Ahead, Emit, How, Late, Mode, OnExpiry, OrderScope, Side
 
 __all__ = [
     "Ahead",
@@ -34,6 +34,7 @@ __all__ = [
     "LagAdvice",
     "Late",
     "Mode",
+    "OnExpiry",
     "OrderScope",
     "SetupError",
     "Side",

@@ -115,6 +115,7 @@ def stream_join(
     mode: _words.Mode | None = None,
     emit: _words.Emit | None = None,
     state_ttl: _changelog.Ttl = None,
+    on_expiry: _words.OnExpiry = "keep",
 ) -> DataFrame:
     """Join two streams, with a watermark for each event-time column; also ``left.streamJoin(...)``.
 
@@ -197,9 +198,13 @@ def stream_join(
         How long a changelog join stores a row, for both inputs, or as
         ``{"left": ..., "right": ...}``. The age counts from the event time if the input has an
         imposed order. Otherwise it counts from the last write, by the recorded time of the
-        batches. Emitted results stay when a row expires. Default: None, a row is stored until it
-        is deleted, or until a bound and both watermarks evict it. In an as-of join with a changelog
-        it is the age, by event time, at which the last version of a key ends.
+        batches. Default: None, a row is stored until it is deleted, or until a bound and both
+        watermarks evict it. In an as-of join with a changelog it is the age, by event time, at
+        which the last version of a key ends.
+    on_expiry : str, optional
+        What the expiry of a row by ``state_ttl`` does. ``"keep"`` (default): its results stay, and
+        later changes are joined as if the row had never been there. ``"retract"``: it is a delete,
+        which retracts the results. ``INVALID_OPTION`` without ``state_ttl``.
 
     Returns
     -------
@@ -214,10 +219,10 @@ def stream_join(
         An argument has another type than the ones above.
     pyspark.errors.PySparkValueError
         ``on`` is an empty list or a str that is only a name. ``retention`` is an int that does
-        not fit into a BIGINT. ``how``, ``late``, ``order_scope``, ``mode``, ``emit`` or a
-        side of ``state_ttl`` has an unknown value; the message lists the valid ones. ``on`` and
-        ``how`` are exchanged. ``order_by`` has a direction in a str. ``order_scope`` is
-        ``"partition"`` without ``order_by``.
+        not fit into a BIGINT. ``how``, ``late``, ``order_scope``, ``mode``, ``emit``,
+        ``on_expiry`` or a side of ``state_ttl`` has an unknown value; the message lists the valid
+        ones. ``on`` and ``how`` are exchanged. ``order_by`` has a direction in a str.
+        ``order_scope`` is ``"partition"`` without ``order_by``.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add.
 
@@ -263,6 +268,7 @@ def stream_join(
         mode=_words.mode(mode),
         emit=_words.emit(emit),
         state_ttl=_changelog.state_ttl(state_ttl),
+        on_expiry=_words.on_expiry(on_expiry),
         match=match,
     )
     order = _arguments.order_by(order_by)

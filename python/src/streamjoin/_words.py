@@ -37,6 +37,7 @@ Late: TypeAlias = Literal["drop", "emit"]
 Emit: TypeAlias = Literal["final", "early"]
 Mode: TypeAlias = Literal["event_time", "changelog"]
 OrderScope: TypeAlias = Literal["query", "partition"]
+OnExpiry: TypeAlias = Literal["keep", "retract"]
 Side: TypeAlias = Literal["left", "right"]
 
 _PLAIN = {word.replace("_", "") for word in get_args(How)}
@@ -93,6 +94,12 @@ def emit(value: object) -> str | None:
 
 def in_partitions(order_scope: object) -> bool:
     return _word("order_scope", "str", order_scope, get_args(OrderScope)) == "partition"
+
+
+def on_expiry(value: object) -> str | None:
+    """Return the value, or None for the default."""
+    word = _word("on_expiry", "str", value, get_args(OnExpiry))
+    return None if word == "keep" else word
 
 
 def side(value: object) -> str | None:

@@ -75,7 +75,7 @@ object Count {
   /** Changes that others of their batch cancel, or that change nothing. */
   case object Cancelled extends Count("cancelledRows", 10)
 
-  /** Deletes of rows that are not stored, and cannot have expired: ignored. */
+  /** Deletes of rows that are not stored, of which nothing can be retracted: ignored. */
   case object Unknown extends Count("unknownRetractions", 11)
 
   /** Changes with a lower sequence than the stored row: ignored. */
@@ -84,7 +84,7 @@ object Count {
   /** Rows that expired by `state_ttl`. */
   case object Expired extends Count("expiredRows", 13)
 
-  /** Deletes of rows that have expired by `state_ttl`: applied to the stored partners. */
+  /** Deletes of rows that have expired by `state_ttl`: their results are deleted. */
   case object RetractedExpired extends Count("retractedExpiredRows", 14)
 
   /** Updates that were suppressed because both images are equal in the required columns. */

@@ -1,6 +1,6 @@
 package io.streamjoin.join.changelog
 
-import io.streamjoin.join.Count.{Cancelled, Emitted, Inserted, Late}
+import io.streamjoin.join.Count.{Cancelled, Emitted, Evicted, Expired, Inserted, Late}
 import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Side
 import io.streamjoin.state.{JoinState, Probed}
@@ -53,8 +53,11 @@ final class AppendOnlyJoin[R, O](
     Iterator.empty
   }
 
-  override def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit =
-    counters.count(side, why, stored.discard(side, before, now))
+  override def expire(side: Side, before: Array[Long], now: Array[Long]): Unit =
+    counters.count(side, Expired, stored.discard(side, before, now))
+
+  override def evict(side: Side, before: Array[Long], now: Array[Long]): Unit =
+    counters.count(side, Evicted, stored.discard(side, before, now))
 
   /** The pairs of a row with those of the other side. */
   private final class Pairs(side: Side, row: R, others: Probed[R]) extends Iterator[Changed[O]] {

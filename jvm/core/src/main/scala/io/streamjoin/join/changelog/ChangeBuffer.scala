@@ -22,7 +22,7 @@ final class ChangeBuffer[R] {
 
   def isMarked(i: Int): Boolean = changes(i).isMarked
 
-  /** The number of partners that were added; a mark counts as one. */
+  /** The number of partners that were added. */
   def partners(i: Int): Int = changes(i).partners
 
   def addPartners(i: Int, count: Int): Unit = changes(i).partners += count
@@ -65,6 +65,6 @@ private object ChangeBuffer {
   private val ManyRows = 1 << 12
 
   private final class Marked[R](val row: R, val isMarked: Boolean) {
-    var partners: Int = if (isMarked) 1 else 0
+    var partners: Int = 0
   }
 }

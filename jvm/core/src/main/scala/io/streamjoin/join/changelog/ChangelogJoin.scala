@@ -2,8 +2,8 @@ package io.streamjoin.join.changelog
 
 import scala.collection.mutable
 
-import io.streamjoin.join.Count.Inserted
-import io.streamjoin.join.{Count, Counters}
+import io.streamjoin.join.Count.{Evicted, Expired, Inserted, RetractedExpired, Unknown}
+import io.streamjoin.join.Counters
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.state.JoinState
@@ -46,10 +46,22 @@ import io.streamjoin.state.JoinState
  * The number of partners of a row is not stored: it follows from the rows. If counting needs a
  * long walk, the number is cached ([[PartnerCounts]]).
  *
- * A row that is evicted or expires deletes no results. A later delete of an expired row does: it
- * counts as the delete of a row that was stored until then. It is joined with the rows of the
- * other side that are stored, or are deleted in the same batch. If the batch writes the row again,
- * the pairs that this deletes and inserts cancel.
+ * A row that expires by `state_ttl` deletes no results, and from then on each change is computed as
+ * if it had never been there. The mark of a row ([[io.streamjoin.state.BufferedRow.matched]]) shows
+ * that it has results. So a delete of the expired row deletes its pairs with marked rows, and a
+ * delete of a marked row whose partner has expired deletes the result of its key:
+ *
+ * {{{
+ *   12:00   +customer 1, Ann; +order 7    emits insert (7, Ann), marks both rows
+ *   13:00   customer 1 expires            emits nothing
+ *   13:05   +order 8                      emits insert (8, NULL)
+ *   13:10   -customer 1                   order 7 is marked, and has no partner:
+ *                                         emits delete (7, Ann), insert (7, NULL), as one update
+ *                                         order 8 is not marked: it had no partner
+ * }}}
+ *
+ * If the expiry of a row retracts its results ([[InputRows.retractsExpired]]), it is a delete, and
+ * no mark is required.
  *
  * Watermarks evict a row once no change of it, and none of a partner, can arrive that is not
  * late. With the bounds of the condition this is
@@ -58,9 +70,9 @@ import io.streamjoin.state.JoinState
  *   time of the row < min(watermark of this time, largest of (watermark - slack) of the other input)
  * }}}
  *
- * which is also the watermark of the column in the output. Partners that would be emitted alone
- * otherwise are marked ([[io.streamjoin.state.BufferedRow.matched]]), so that they are not
- * emitted alone when they have lost it.
+ * which is also the watermark of the column in the output. Its partners stay, and are never emitted
+ * alone. So in a join that evicts rows by watermark, a mark has another meaning: a partner of the
+ * row was evicted.
  *
  * Rules R25, R26 and R28 of `docs/internals/rules.md`.
  *
@@ -79,23 +91,22 @@ final class ChangelogJoin[R, O](
     val counters: Counters,
     partners: PartnerCounts = new PartnerCounts
 ) extends Expiring {
-  import ChangelogJoin._
-
   private val outputDelta = new OutputDelta[O](output, counters)
   private val stored = new StoredRows[R](rows, state)
   private val changes = BySide.of[NetChanges[R]] { side =>
-    // marked when a partner has left the state
-    val forgets = joinType.notesMatches(side) && rows(side.other).limitCount > 0
+    val marks = rows(side).marksMatched ||
+      joinType.notesMatches(side) && rows(side.other).limitCount > 0
     if (rows(side).keyed) new KeyedChanges[R](side, joinType, rows(side), stored, counters)
-    else new CountedChanges[R](side, joinType, rows(side), stored, counters, forgets)
+    else new CountedChanges[R](side, joinType, rows(side), stored, counters, marks)
   }
+
+  private val retracted = BySide.of(_ => new RetractedRows[R])
 
   // of the current join key
   private val ofLeft = new KeyDelta[R](Left)
   private val ofRight = new KeyDelta[R](Right)
   private val transitions = mutable.ArrayBuffer.empty[MatchTransition[R]]
-  private val unmarked = mutable.ArrayBuffer.empty[MatchTransition[R]]
-  private val staying = new AnyStayingRow
+  private val staying = new StayingPartners[R](rows, state, partners)
 
   /**
    * Processes the changes of one join key.
@@ -109,6 +120,8 @@ final class ChangelogJoin[R, O](
   def process(key: Long, left: ChangeBuffer[R], right: ChangeBuffer[R]): Iterator[Changed[O]] = {
     ofLeft.clear()
     ofRight.clear()
+    retracted.left.moveTo(key, ofLeft.removed)
+    retracted.right.moveTo(key, ofRight.removed)
     changes.left.of(key, left, ofLeft)
     changes.right.of(key, right, ofRight)
     if (!ofLeft.isEmpty || !ofRight.isEmpty) {
@@ -127,27 +140,41 @@ final class ChangelogJoin[R, O](
     outputDelta.settle()
   }
 
-  override def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit = {
+  override def expire(side: Side, before: Array[Long], now: Array[Long]): Unit =
+    if (rows(side).retractsExpired) state.evict(side, before, now).foreach { expired =>
+      counters.count(side, Expired)
+      if (!rows(side).isTombstone(expired.row))
+        retracted(side).add(expired.key, rows(side).copy(expired.row), expired.matched)
+    }
+    else if (partners.has(side.other)) state.evict(side, before, now).foreach { expired =>
+      counters.count(side, Expired)
+      partners.forget(side.other, expired.key)
+    }
+    else counters.count(side, Expired, stored.discard(side, before, now))
+
+  /**
+   * The join keys of rows whose expiry is a delete. Each is to be processed in this batch, also
+   * without other changes.
+   */
+  def retractedKeys: Iterable[Long] = retracted.left.keys ++ retracted.right.keys
+
+  override def evict(side: Side, before: Array[Long], now: Array[Long]): Unit =
     if (joinType.notesMatches(side.other)) {
       state.evict(side, before, now).foreach { evicted =>
-        counters.count(side, why)
+        counters.count(side, Evicted)
         note(side, evicted.key, rows(side).copy(evicted.row))
       }
-    } else counters.count(side, why, stored.discard(side, before, now))
-  }
+    } else counters.count(side, Evicted, stored.discard(side, before, now))
 
-  /** Marks the partners of a row that has expired or was evicted. */
+  /** Marks the partners of an evicted row. */
   private def note(side: Side, key: Long, evicted: R): Unit = {
     val others = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
     others.foreach { partner =>
-      if (!partner.matched && pairs(side, evicted, partner.row)) {
+      if (!partner.matched && rows.pairs(side, evicted, partner.row)) {
         others.setMatched()
       }
     }
   }
-
-  private def pairs(side: Side, row: R, other: R): Boolean =
-    if (side == Left) rows.matches(row, other) else rows.matches(other, row)
 
   private def joined(side: Side, row: R, other: R): Option[O] =
     if (side == Left) output.joined(row, other) else output.joined(other, row)
@@ -159,15 +186,16 @@ final class ChangelogJoin[R, O](
   /** Emits the rows that are alone, and stores the inserted rows. */
   private def finish(key: Long, delta: KeyDelta[R]): Unit = {
     val side = delta.side
+    delete(side, delta.removed, isStored = true)
+    delete(side, delta.expired, isStored = false)
     if (joinType.notesMatches(side)) {
-      emitAlone(side, delta.removed, added = false)
-      emitAlone(side, delta.expired, added = false)
-      emitAlone(side, delta.added, added = true)
+      insertAlone(side, delta.added)
       if (partners.has(side, key)) remember(key, delta)
     }
+    val marks = rows(side).marksMatched
     var i = 0
     while (i < delta.added.length) {
-      stored.append(side, key, delta.added(i), matched = false)
+      stored.append(side, key, delta.added(i), matched = marks && delta.added.partners(i) > 0)
       i += 1
     }
     counters.count(side, Inserted, delta.added.length.toLong)
@@ -177,16 +205,42 @@ final class ChangelogJoin[R, O](
   private def reportWritten(delta: KeyDelta[R]): Unit = {
     var i = 0
     while (i < delta.written.length) {
-      val row = delta.written(i)
-      outputDelta.rewrite(output.alone(delta.side, row), output.alone(delta.side, row))
+      outputDelta.rewrite(output.alone(delta.side, delta.written(i)))
       i += 1
     }
   }
 
-  private def emitAlone(side: Side, some: ChangeBuffer[R], added: Boolean): Unit = {
+  private def insertAlone(side: Side, added: ChangeBuffer[R]): Unit = {
+    var i = 0
+    while (i < added.length) {
+      if (isAlone(added.partners(i) > 0))
+        outputDelta.emit(output.alone(side, added(i)), added = true)
+      i += 1
+    }
+  }
+
+  /**
+   * Deletes the results of rows beside their pairs: the row alone, or, if its partner has expired,
+   * the result of its key.
+   *
+   * @param isStored whether the rows were stored; else they have expired
+   */
+  private def delete(side: Side, some: ChangeBuffer[R], isStored: Boolean): Unit = {
+    val notes = joinType.notesMatches(side)
+    val marks = rows(side).marksMatched
     var i = 0
     while (i < some.length) {
-      if (isAlone(some.partners(i) > 0)) outputDelta.emit(output.alone(side, some(i)), added)
+      val partner = some.partners(i) > 0
+      val settled = some.isMarked(i) && !marks
+      val outlived =
+        if (isStored) !partner && marks && some.isMarked(i) else !partner || joinType.leftOnly
+      val row =
+        if (notes && isAlone(partner || settled)) output.alone(side, some(i))
+        else if (outlived && output.identifiedBy(side)) Some(output.ofKey(side, some(i)))
+        else None
+      outputDelta.emit(row, added = false)
+      if (!isStored)
+        counters.count(side, if (partner || row.nonEmpty) RetractedExpired else Unknown)
       i += 1
     }
   }
@@ -203,67 +257,52 @@ final class ChangelogJoin[R, O](
     val side = delta.side
     val other = side.other
     val notesOther = joinType.notesMatches(other)
+    val marksOther = rows(other).marksMatched
+    val unmarksOther = unmarks(other)
     val known = partners.has(other, key)
     staying.begin(side, key)
     val candidates = state.probe(other, key, Long.MinValue, Long.MaxValue)
-    while ((notesOther || !delta.settled) && candidates.hasNext) {
+    while ((notesOther || unmarksOther || !delta.settled) && candidates.hasNext) {
       val partner = candidates.next()
       val row = partner.row
+      // a row without a mark had no partner
+      val expired =
+        if (partner.matched || !marksOther) joinWith(side, delta.expired, row, added = false) else 0
       val lost = joinWith(side, delta.removed, row, added = false)
       val won = joinWith(side, delta.added, row, added = true)
-      val retracted = if (!notesOther || partner.matched) retract(delta, row) else 0
-      if (partner.matched) {
-        if (lost + won + retracted > 0 && rows(side).settlesExpired) {
-          unmarked += new MatchTransition(rows(other).copy(row), won, counted = true)
-          candidates.remove()
-        }
-      } else if (notesOther && lost + won > 0) {
+      if (marksOther && won > 0 && !partner.matched) candidates.setMatched()
+      val changes = expired + lost + won > 0 && (marksOther || !partner.matched)
+      if (changes && (notesOther || unmarksOther)) {
         val stay =
           if (known) partners.change(other, key, rows(other).seen(row), lost, won) else None
-        if (
-          (lost > 0) != (won > 0) && stay.forall(_ == 0) && !(stay.isEmpty && staying.matches(row))
-        )
+        val turns = (expired + lost > 0) != (won > 0) && (notesOther || won == 0)
+        if (turns && stay.forall(_ == 0) && !(stay.isEmpty && staying.matches(row)))
           transitions += new MatchTransition(rows(other).copy(row), won, stay.nonEmpty)
       }
     }
     delta.counted = !candidates.hasNext
     candidates.close()
-    if (unmarked.nonEmpty) emitUnmarked(side, key)
     if (transitions.nonEmpty) emitTransitions(side, key)
   }
 
   /**
-   * Deletes the pairs of expired rows with another row. It is not called for a row that is
-   * marked when a partner expires, and is not marked: that row arrived later.
-   *
-   * @return the number of its partners among the expired rows
+   * Whether a row loses its mark with its last stored partner, because it has no other result: it
+   * has one partner at a time, or is emitted once.
    */
-  private def retract(delta: KeyDelta[R], other: R): Int =
-    joinWith(delta.side, delta.expired, other, added = false)
-
-  /**
-   * Removes the marks of unchanged rows of the other side whose only expired partner is deleted
-   * or replaced now. From now on their stored partners count.
-   */
-  private def emitUnmarked(side: Side, key: Long): Unit = {
-    val other = side.other
-    val known = partners.has(other, key)
-    for (one <- unmarked) {
-      if (one.won == 0) outputDelta.emit(output.alone(other, one.row), added = isAlone(false))
-      if (known) partners.put(other, key, rows(other).seen(one.row), one.won)
-      stored.append(other, key, one.row, matched = false)
-    }
-    unmarked.clear()
-  }
+  private def unmarks(side: Side): Boolean =
+    rows(side).marksMatched && output.identifiedBy(side)
 
   /**
    * Emits unchanged rows of the other side that have lost their last partner, or found their
    * first.
    */
   private def emitTransitions(side: Side, key: Long): Unit = {
-    count(side, key, transitions.filterNot(_.counted))
-    for (one <- transitions if one.stay == 0)
-      outputDelta.emit(output.alone(side.other, one.row), added = isAlone(one.won > 0))
+    staying.count(transitions.filterNot(_.counted))
+    for (one <- transitions if one.stay == 0) {
+      if (joinType.notesMatches(side.other))
+        outputDelta.emit(output.alone(side.other, one.row), added = isAlone(one.won > 0))
+      if (one.won == 0 && unmarks(side.other)) stored.unmark(side.other, key, one.row)
+    }
     transitions.clear()
   }
 
@@ -272,7 +311,7 @@ final class ChangelogJoin[R, O](
     var all = 0
     var i = 0
     while (i < some.length) {
-      if (pairs(side, some(i), other)) {
+      if (rows.pairs(side, some(i), other)) {
         all += 1
         some.addPartners(i, 1)
         if (!joinType.leftOnly) outputDelta.emit(joined(side, some(i), other), added)
@@ -282,72 +321,22 @@ final class ChangelogJoin[R, O](
     all
   }
 
-  /**
-   * Counts the partners of rows of the other side among the unchanged rows of `side`, in one
-   * walk. Most have some, or the key has few rows: then the walk is short. After a long walk
-   * the number is cached.
-   */
-  private def count(
-      side: Side,
-      key: Long,
-      transitions: mutable.ArrayBuffer[MatchTransition[R]]
-  ): Unit =
-    if (transitions.nonEmpty) {
-      var walked = 0
-      val candidates = state.probe(side, key, Long.MinValue, Long.MaxValue)
-      while (transitions.nonEmpty && candidates.hasNext) {
-        val row = candidates.next().row
-        for (one <- transitions if pairs(side, row, one.row)) one.stay += 1
-        walked += 1
-        if (walked <= ShortWalk) transitions.filterInPlace(_.stay == 0)
-      }
-      candidates.close()
-      if (walked > ShortWalk)
-        for (one <- transitions)
-          partners.put(side.other, key, rows(side.other).seen(one.row), one.stay + one.won)
-    }
-
-  /** An unchanged row of a side: mostly it is enough to know that a row still has a partner. */
-  private final class AnyStayingRow {
-    private var side: Side = _
-    private var key = 0L
-    private var looked = false
-    private var one: Option[R] = None
-
-    def begin(side: Side, key: Long): Unit = {
-      this.side = side
-      this.key = key
-      looked = false
-    }
-
-    /** Whether it is a partner of a row of the other side. */
-    def matches(other: R): Boolean = {
-      if (!looked) look()
-      one.exists(pairs(side, _, other))
-    }
-
-    private def look(): Unit = {
-      val candidates = state.probe(side, key, Long.MinValue, Long.MaxValue)
-      one = Option.when(candidates.hasNext)(rows(side).copy(candidates.next().row))
-      candidates.close()
-      looked = true
-    }
-  }
-
   private def joinEachOther(): Unit = {
     joinEach(ofRight.removed, ofLeft.removed, added = false)
     joinEach(ofRight.added, ofLeft.added, added = true)
-    joinEach(ofRight.expired, ofLeft.expired, added = false)
-    retractRemoved(ofLeft, ofRight)
-    retractRemoved(ofRight, ofLeft)
+    deletePairs(ofLeft.expired, ofRight)
+    deletePairs(ofRight.expired, ofLeft)
   }
 
-  /** Deletes the pairs of expired rows of one side with deleted rows of the other. */
-  private def retractRemoved(delta: KeyDelta[R], others: KeyDelta[R]): Unit = {
-    val notes = joinType.notesMatches(others.side)
+  /** Deletes the pairs of expired rows of one side with the deleted rows of the other. */
+  private def deletePairs(expired: ChangeBuffer[R], others: KeyDelta[R]): Unit = {
+    val marks = rows(others.side).marksMatched
     var i = 0
-    while (i < others.removed.length) {
-      if (!notes || others.removed.isMarked(i)) retract(delta, others.removed(i)): Unit
+    while (!expired.isEmpty && i < others.removed.length) {
+      if (others.removed.isMarked(i) || !marks) {
+        val partners = joinWith(others.side.other, expired, others.removed(i), added = false)
+        others.removed.addPartners(i, partners)
+      }
       i += 1
     }
   }
@@ -363,10 +352,4 @@ final class ChangelogJoin[R, O](
       i += 1
     }
   }
-}
-
-private object ChangelogJoin {
-
-  /** Rows that are read before the result is worth caching. */
-  val ShortWalk = 64
 }

@@ -18,6 +18,15 @@ trait ChangelogOutput[R, O] extends RowIdentity[O] {
    * not required.
    */
   def alone(side: Side, row: R): Option[O]
+
+  /** Whether the key of a side identifies the rows of the output. */
+  def identifiedBy(side: Side): Boolean
+
+  /**
+   * A row by whose key the result of a row is deleted: padded, and without regard to filters. The
+   * output is to be identified by the side.
+   */
+  def ofKey(side: Side, row: R): O
 }
 
 /**

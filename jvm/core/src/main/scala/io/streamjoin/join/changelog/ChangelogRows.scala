@@ -14,6 +14,10 @@ trait ChangelogRows[R] {
 
   /** Whether the whole condition holds for the two rows. */
   def matches(left: R, right: R): Boolean
+
+  /** The same for a row of `side` and one of the other side. */
+  final def pairs(side: Side, row: R, other: R): Boolean =
+    if (side == Side.Left) matches(row, other) else matches(other, row)
 }
 
 /** Accessors of the rows of one input. */
@@ -99,16 +103,28 @@ trait InputRows[R] {
   def reportsWrites: Boolean
 
   /**
-   * Whether a row that is not stored may have expired by `state_ttl`. False if rows have no
-   * TTL, or if the time of the row shows that its TTL has not ended.
+   * Whether a row that is not stored may have expired by `state_ttl`, and has results. False if rows
+   * have no TTL, if their expiry is a delete, or if the time of the row shows that its TTL has not
+   * ended.
    */
   def mayHaveExpired(row: R): Boolean
 
   /**
-   * Whether a change of a row deletes or replaces the expired row of its join key: there is at
-   * most one, and rows leave the state by `state_ttl` alone.
+   * Whether the expiry of a row is a delete, which retracts its results. Otherwise it emits nothing.
    */
-  def settlesExpired: Boolean
+  def retractsExpired: Boolean
+
+  /**
+   * Whether the row has expired at the end of the batch, if its expiry is a delete. Such a row is
+   * not stored.
+   */
+  def expired(row: R): Boolean
+
+  /**
+   * Whether a row is marked while it has results with the other input, because rows may expire
+   * without a delete. False if watermarks evict rows: then a mark means that a partner was evicted.
+   */
+  def marksMatched: Boolean
 
   /** The number of limits of a row, each with a clock of its own. */
   def limitCount: Int

@@ -2,7 +2,7 @@ package io.streamjoin.join.changelog
 
 import scala.collection.mutable
 
-import io.streamjoin.join.Count.{RetractedExpired, Unknown}
+import io.streamjoin.join.Count.{Expired, Unknown}
 import io.streamjoin.join.Counters
 import io.streamjoin.model.{JoinType, Side}
 
@@ -12,22 +12,18 @@ import io.streamjoin.model.{JoinType, Side}
  * {{{
  *   inserts minus deletes
  *     positive -> as many rows are inserted
- *     negative -> as many stored rows are deleted; rows that are not stored may have expired
- *     row whose event time shows that it has expired
- *              -> the deletes are those of the expired row, and the inserts write it again
+ *     negative -> as many stored rows are deleted; those that are not stored may have expired, see
+ *                 [[KeyDelta.expired]]
  * }}}
  *
- * The last case is an update of which the join reads no column. The other input may have the same
- * update, as in a self-join, and its old row must find the expired one.
- *
  * If equal rows may expire at different times, a delete removes the one that would expire
- * first, and of rows that expire together one that has lost no partner. A row that is deleted
+ * first, and of rows that expire together one that is not marked. A row that is deleted
  * and inserted in one batch has the age of its last write. So the stored rows do not depend on
  * how changes were cut into batches, nor on the order of the state.
  *
  * Rule R30 of `docs/internals/rules.md`.
  *
- * @param forgets whether rows of the side are marked when a partner has expired
+ * @param marks whether rows of the side may be marked
  */
 private[changelog] final class CountedChanges[R](
     side: Side,
@@ -35,7 +31,7 @@ private[changelog] final class CountedChanges[R](
     rows: InputRows[R],
     stored: StoredRows[R],
     counters: Counters,
-    forgets: Boolean
+    marks: Boolean
 ) extends NetChanges[R](side, joinType, rows, counters) {
   import CountedChanges._
 
@@ -49,41 +45,38 @@ private[changelog] final class CountedChanges[R](
       into: KeyDelta[R]
   ): Int = {
     val row = changes(from)
-    if (!keeps(row)) 0
-    else {
-      val inserts = countInserts(changes, from, until)
-      val deletes = until - from - inserts
-      val mayReturn = inserts > 0 && deletes > 0 && returns(row)
-      val both = if (rows.agesByWrite || mayReturn) 0 else math.min(inserts, deletes)
-      deleted.clear()
-      if (deletes > both) takeEqual(key, row, deletes - both)
-      // some of the inserted rows are deleted again
-      val passing =
-        if (mayReturn && deleted.isEmpty) 0
-        else both + math.min(inserts - both, deletes - both - deleted.length)
-      val again = math.min(deleted.length, inserts - passing)
-      val unknown = deletes - passing - deleted.length
-      if (unknown > 0) notStored(row, unknown, into)
-      var i = 0
-      while (i < deleted.length) {
-        if (i < deleted.length - again) into.removed.add(deleted(i), deleted.isMarked(i))
-        else stored.append(side, key, row, deleted.isMarked(i))
-        i += 1
-      }
-      i = 0
-      while (i < inserts - passing - again) {
-        into.added.add(row, marked = false)
-        i += 1
-      }
-      math.max(unknown, 0)
-    }
+    val inserts = countInserts(changes, from, until)
+    if (keeps(row)) keep(key, row, inserts, until - from - inserts, into)
+    else if (rows.expired(row)) {
+      counters.count(side, Expired, inserts.toLong)
+      inserts
+    } else 0
   }
 
-  /** Counts deletes of equal rows that are not stored, and retracts the rows if they have expired. */
-  private def notStored(row: R, removals: Int, into: KeyDelta[R]): Unit = {
-    val isExpired = retracts(row)
-    counters.count(side, if (isExpired) RetractedExpired else Unknown, removals.toLong)
-    if (isExpired) for (_ <- 0 until removals) into.expired.add(row, marked = false)
+  private def keep(key: Long, row: R, inserts: Int, deletes: Int, into: KeyDelta[R]): Int = {
+    val both = if (rows.agesByWrite) 0 else math.min(inserts, deletes)
+    deleted.clear()
+    if (deletes > both) takeEqual(key, row, deletes - both)
+    // some of the inserted rows are deleted again
+    val passing = both + math.min(inserts - both, deletes - both - deleted.length)
+    val again = math.min(deleted.length, inserts - passing)
+    val unknown = deletes - passing - deleted.length
+    if (unknown > 0) {
+      if (retracts(row)) for (_ <- 0 until unknown) into.expired.add(row, marked = false)
+      else counters.count(side, Unknown, unknown.toLong)
+    }
+    var i = 0
+    while (i < deleted.length) {
+      if (i < deleted.length - again) into.removed.add(deleted(i), deleted.isMarked(i))
+      else stored.append(side, key, row, deleted.isMarked(i))
+      i += 1
+    }
+    i = 0
+    while (i < inserts - passing - again) {
+      into.added.add(row, marked = false)
+      i += 1
+    }
+    math.max(unknown, 0)
   }
 
   private def countInserts(changes: ChangeBuffer[R], from: Int, until: Int): Int = {
@@ -99,7 +92,7 @@ private[changelog] final class CountedChanges[R](
   /** Removes up to this many rows that are equal to this one: those first that expire first. */
   private def takeEqual(key: Long, row: R, atMost: Int): Unit = {
     def isEqual(other: R) = rows.compare(other, row) == 0
-    if (!rows.agesByWrite && !forgets)
+    if (!rows.agesByWrite && !marks)
       stored.take(side, key, row, atMost, deleted)((other, _) => isEqual(other))
     else {
       val all = mutable.ArrayBuffer.empty[DeletionOrder]

@@ -1,7 +1,6 @@
 package io.streamjoin.join.changelog
 
 import io.streamjoin.bounds.{JoinBounds, RowTimes}
-import io.streamjoin.join.Count
 import io.streamjoin.model.{BySide, Side}
 
 /**
@@ -16,14 +15,16 @@ import io.streamjoin.model.{BySide, Side}
  * Rule R27 of `docs/internals/rules.md`.
  *
  * @param alone whether rows have no partners at all, so that only their own changes count
+ * @param evicts if false, no watermark evicts a row, and no change is late
  */
-final case class EvictionRule(bounds: JoinBounds, alone: Boolean) {
+final case class EvictionRule(bounds: JoinBounds, alone: Boolean, evicts: Boolean = true) {
 
   private val watermarked = BySide.of(bounds.watermarked(_).toArray)
 
   /** The columns by which rows of a side are evicted; none: they stay until they are deleted. */
   def columns(side: Side): IndexedSeq[Int] =
-    watermarked(side).toIndexedSeq.filter(alone || bounds.watermarkedInOutput(_))
+    if (evicts) watermarked(side).toIndexedSeq.filter(alone || bounds.watermarkedInOutput(_))
+    else IndexedSeq.empty
 
   /** Whether some rows are evicted, so that late changes cannot be applied. */
   val exists: Boolean = Side.both.exists(columns(_).nonEmpty)
@@ -41,16 +42,18 @@ final case class EvictionRule(bounds: JoinBounds, alone: Boolean) {
   }
 }
 
-/** An operator whose rows are evicted or expire, apart from deletes. */
+/** An operator whose rows are evicted by watermark, or expire by `state_ttl`. */
 trait Expiring {
 
   /**
-   * Removes the rows of which a limit is below its clock.
+   * Removes the rows that have expired: of which a limit is below its clock.
    *
    * @param side a side whose rows have limits
-   * @param before the clocks, by limit, at the last call
+   * @param before the clocks, by limit, at the last call of either method
    * @param now the clocks now
-   * @param why the counter of the removed rows
    */
-  def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit
+  def expire(side: Side, before: Array[Long], now: Array[Long]): Unit
+
+  /** The same for rows that watermarks evict. */
+  def evict(side: Side, before: Array[Long], now: Array[Long]): Unit
 }

@@ -2,15 +2,12 @@ package io.streamjoin.join.changelog
 
 import io.streamjoin.model.Side
 
-/**
- * Delta of one join key and side: the deleted and the inserted rows, with their partners. A
- * deleted row is marked if a partner of it has expired.
- */
+/** Delta of one join key and side: the deleted and the inserted rows, with their partners. */
 private[changelog] final class KeyDelta[R](val side: Side) {
   val removed: ChangeBuffer[R] = new ChangeBuffer[R]
   val added: ChangeBuffer[R] = new ChangeBuffer[R]
 
-  /** Expired rows that are deleted now, as the deletes show them. */
+  /** Deleted rows that are not stored, but may have expired by `state_ttl`. */
   val expired: ChangeBuffer[R] = new ChangeBuffer[R]
 
   /** Rows that were written again without a change, if these are reported. */
@@ -44,20 +41,4 @@ private[changelog] final class KeyDelta[R](val side: Side) {
     expired.clear()
     written.clear()
   }
-}
-
-/**
- * Match-count transition: an unchanged row of which partners were inserted or deleted.
- *
- * @param won how many were inserted; else some were deleted
- * @param counted whether it is known that no partner is unchanged
- */
-private[changelog] final class MatchTransition[R](
-    val row: R,
-    val won: Int,
-    val counted: Boolean
-) {
-
-  /** The number of its unchanged partners. */
-  var stay = 0
 }

@@ -1,6 +1,6 @@
 package io.streamjoin.join.changelog
 
-import io.streamjoin.join.Count.{RetractedExpired, Stale, Unknown}
+import io.streamjoin.join.Count.{Expired, Stale, Unknown}
 import io.streamjoin.join.Counters
 import io.streamjoin.model.{JoinType, Side}
 
@@ -11,12 +11,11 @@ import io.streamjoin.model.{JoinType, Side}
  *   in the order of sequences; equal rows of both kinds in one step cancel
  *     a row is left         -> it is stored
  *     only deletes are left -> nothing is stored
- *     nothing is left       -> the row that was stored before, or has expired
+ *     nothing is left       -> the row that was stored before
  * }}}
  *
- * If nothing is stored for the key, its row may have expired. Then the first delete has the
- * expired row. A tombstone shows that there is no row. A marked tombstone does not: void changes
- * have left it, and the row may have expired before them.
+ * If neither a row nor a tombstone is stored for the key, the first delete that is left is that of
+ * a row that has expired, see [[KeyDelta.expired]].
  *
  * Rule R29 of `docs/internals/rules.md`.
  */
@@ -27,13 +26,20 @@ private[changelog] final class KeyedChanges[R](
     stored: StoredRows[R],
     counters: Counters
 ) extends NetChanges[R](side, joinType, rows, counters) {
-  import KeyedChanges._
+  import KeyedChanges.Nothing
 
   private var changes: ChangeBuffer[R] = _
-
-  /** Whether the row may have expired, as far as the changes before show. */
-  private var mayBeExpired = false
   private val taken = new ChangeBuffer[R]
+
+  // the effect of the changes: whether a row exists after them, which, and the row before them
+  private var exists = false
+  private var after: R = _
+  private var isVoid = true
+  private var replaced = Nothing
+
+  // the effect of the changes of one sequence: positions of the inserted and the deleted row
+  private var inserted = Nothing
+  private var deleted = Nothing
 
   override protected def net(
       key: Long,
@@ -55,91 +61,84 @@ private[changelog] final class KeyedChanges[R](
     while (found && fresh < until && rows.compareSequence(changes(fresh), before) < 0)
       fresh += 1
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
-    val open = !found || !was && matched
-    mayBeExpired = open
-    val expired = open && retractExpired(fresh, until, into)
-    if (stays(fresh, until, was, before)) upsert(key, stayed, was, before, matched, into)
+    replay(fresh, until, was, before)
+    val expired = !found && replaced != Nothing && retracts(changes(replaced))
+    if (expired) into.expired.add(changes(replaced), marked = false)
+    if (exists) upsert(key, was, before, matched, into)
     else {
-      storeTombstone(key, found, before, open && !expired && endsVoid, fresh, until)
+      if (found || !isVoid) storeTombstone(key, found, before, fresh, until)
       if (was) into.removed.add(before, matched)
     }
     fresh - from + (if (was) 0 else if (expired) 1 else unknown(fresh, until))
   }
 
-  /** Retracts the expired row if the changes delete it, and returns whether they do. */
-  private def retractExpired(from: Int, until: Int, into: KeyDelta[R]): Boolean = {
-    var i = from
-    while (i < until && (changes.isMarked(i) || !retracts(changes(i)))) i += 1
-    val expired = if (i < until) firstRemoved(from, until).filter(retracts) else None
-    expired.foreach { row =>
-      into.expired.add(row, marked = false)
-      counters.count(side, RetractedExpired)
-    }
-    expired.nonEmpty
-  }
-
-  /**
-   * The row before the changes, by the first changes that are not void. None: the first of them
-   * is an insert.
-   */
-  private def firstRemoved(from: Int, until: Int): Option[R] = {
-    var removed = Option.empty[R]
+  /** Applies the changes to the row before them, if it `was` stored. */
+  private def replay(from: Int, until: Int, was: Boolean, before: R): Unit = {
+    exists = was
+    after = before
+    isVoid = true
+    replaced = Nothing
     var start = from
-    var isVoid = true
-    while (isVoid && start < until) {
-      val end = endOfStep(start, until)
-      while (start < end) {
-        val endOfEqual = endOfEqualRows(start, end)
-        val inserts = netInserts(start, endOfEqual)
-        if (inserts < 0 || isBack(inserts, start)) removed = Some(changes(start))
-        isVoid &&= inserts == 0 && removed.isEmpty
-        start = endOfEqual
-      }
+    while (start < until) {
+      val end = endOfSequence(start, until)
+      consolidate(start, end)
+      if (inserted != Nothing || deleted != Nothing) {
+        if (isVoid) replaced = deleted
+        isVoid = false
+        exists = inserted != Nothing
+        if (exists) after = changes(inserted)
+      } else if (exists) rewritten(start, end)
+      start = end
     }
-    removed
   }
 
-  /** The end of the changes of one sequence. */
-  private def endOfStep(start: Int, until: Int): Int = {
+  /** Of several rows of one sequence, the largest counts. */
+  private def consolidate(from: Int, until: Int): Unit = {
+    inserted = Nothing
+    deleted = Nothing
+    var start = from
+    while (start < until) {
+      var end = start
+      var inserts = 0
+      while (end < until && rows.compare(changes(end), changes(start)) == 0) {
+        inserts += (if (changes.isMarked(end)) 1 else -1)
+        end += 1
+      }
+      if (inserts > 0) inserted = start else if (inserts < 0) deleted = start
+      start = end
+    }
+  }
+
+  private def endOfSequence(start: Int, until: Int): Int = {
     var end = start + 1
     while (end < until && rows.compareSequence(changes(end), changes(start)) == 0) end += 1
     end
   }
 
-  private def endOfEqualRows(start: Int, until: Int): Int = {
-    var end = start + 1
-    while (end < until && rows.compare(changes(end), changes(start)) == 0) end += 1
-    end
-  }
-
-  /** Inserts minus deletes. */
-  private def netInserts(from: Int, until: Int): Int = {
-    var inserts = 0
+  /** A row before void changes has their sequence, if it is among them. */
+  private def rewritten(from: Int, until: Int): Unit = {
     var i = from
-    while (i < until) {
-      inserts += (if (changes.isMarked(i)) 1 else -1)
-      i += 1
-    }
-    inserts
+    while (i < until && rows.compare(changes(i), after) != 0) i += 1
+    if (i < until) after = changes(i)
   }
 
   /** The row exists after the changes. */
   private def upsert(
       key: Long,
-      row: R,
       was: Boolean,
       before: R,
       matched: Boolean,
       into: KeyDelta[R]
   ): Unit = {
-    val kept = keeps(row)
-    if (kept && was && rows.compare(before, row) == 0) {
+    val kept = keeps(after)
+    if (kept && was && rows.compare(before, after) == 0) {
       // a write nevertheless: its time in the state begins anew
-      stored.append(side, key, row, matched)
-      if (rows.reportsWrites && !isSame(row, before)) into.written.add(row, matched)
+      stored.append(side, key, after, matched)
+      if (rows.reportsWrites && !isSame(after, before)) into.written.add(after, matched)
     } else {
       if (was) into.removed.add(before, matched)
-      if (kept) into.added.add(row, marked = false)
+      if (kept) into.added.add(after, marked = false)
+      else if (rows.expired(after)) counters.count(side, Expired)
     }
   }
 
@@ -160,93 +159,29 @@ private[changelog] final class KeyedChanges[R](
     removals
   }
 
-  /** Whether as many equal deletes as inserts write an expired row again. */
-  private def isBack(inserts: Int, at: Int): Boolean =
-    inserts == 0 && mayBeExpired && returns(changes(at))
-
-  // ---- the stored row after the changes ----
-
-  /**
-   * The position of the row after the changes of one sequence, for any changes before them, or
-   * [[Deleted]], or [[Void]]. Of several rows the largest is left.
-   */
-  private def ofStep(from: Int, until: Int): Int = {
-    var left = Void
-    var start = from
-    while (start < until) {
-      val end = endOfEqualRows(start, until)
-      val inserts = netInserts(start, end)
-      if (inserts > 0 || isBack(inserts, start)) left = start
-      else if (inserts < 0 && left == Void) left = Deleted
-      start = end
-    }
-    left
-  }
-
-  private var stayed: R = _
-  private var endsVoid = true
-
-  /**
-   * Whether there is a row after the changes, in [[stayed]], and whether those of the largest
-   * sequence are void, in [[endsVoid]].
-   */
-  private def stays(from: Int, until: Int, was: Boolean, before: R): Boolean = {
-    var there = was
-    stayed = before
-    endsVoid = true
-    var start = from
-    while (start < until) {
-      val end = endOfStep(start, until)
-      val left = ofStep(start, end)
-      endsVoid = left == Void
-      mayBeExpired &&= endsVoid
-      if (left >= 0) {
-        stayed = changes(left)
-        there = true
-      } else if (left == Deleted) there = false
-      else if (there) rewritten(start, end)
-      start = end
-    }
-    there
-  }
-
-  /** A row before void changes has their sequence, if it is among them. */
-  private def rewritten(from: Int, until: Int): Unit = {
-    var i = from
-    while (i < until && rows.compare(changes(i), stayed) != 0) i += 1
-    if (i < until) stayed = changes(i)
-  }
-
   /**
    * Stores a tombstone of a deleted key, with the latest known sequence.
    *
    * @param before the stored row, or its tombstone
-   * @param open whether a row of the key may have expired
    */
   private def storeTombstone(
       key: Long,
       found: Boolean,
       before: R,
-      open: Boolean,
       from: Int,
       until: Int
   ): Unit = {
     val known = Option.when(found)(before)
-    lastRemoval(from, until)
+    (until - 1 to from by -1)
+      .find(!changes.isMarked(_))
       .flatMap(i => rows.tombstone(changes(i), known))
       .orElse(known.filter(rows.isTombstone(_)))
-      .foreach(t => stored.append(side, key, t, matched = open && rows.mayHaveExpired(t)))
+      .foreach(stored.append(side, key, _, matched = false))
   }
-
-  private def lastRemoval(from: Int, until: Int): Option[Int] =
-    (until - 1 to from by -1).find(!changes.isMarked(_))
 }
 
 private object KeyedChanges {
 
-  /** Nothing is stored. */
-  private val Deleted = -1
-
-  /** The row that was stored before. */
-  private val Void = -2
+  /** The position of no change. */
+  private val Nothing = -1
 }

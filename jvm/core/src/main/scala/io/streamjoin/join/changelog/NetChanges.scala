@@ -56,8 +56,8 @@ private[changelog] abstract class NetChanges[R](
    * Whether a row is needed. One that can match nothing is not if it is neither emitted alone nor
    * required for its key.
    */
-  protected def keeps(row: R): Boolean =
-    joinType.preserves(side) || rows.joinable(row) || rows.remembered(row)
+  protected def keeps(row: R): Boolean = !rows.expired(row) &&
+    (joinType.preserves(side) || rows.joinable(row) || rows.remembered(row))
 
   /**
    * Whether a delete of a row that is not stored is the delete of an expired row that may have
@@ -65,13 +65,6 @@ private[changelog] abstract class NetChanges[R](
    */
   protected def retracts(row: R): Boolean =
     rows.mayHaveExpired(row) && (joinType.preserves(side) || rows.joinable(row))
-
-  /**
-   * Whether a row that is not stored, with deletes and inserts in one batch, is an expired row that
-   * is written again. That holds if the time of the row shows that it is expired. With a TTL from
-   * the last write, the row may also be new, and deleted in its batch.
-   */
-  protected def returns(row: R): Boolean = !rows.agesByWrite && retracts(row)
 
   private def endOfRow(changes: ChangeBuffer[R], from: Int): Int = {
     var end = from + 1

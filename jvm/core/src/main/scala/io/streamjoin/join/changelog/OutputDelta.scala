@@ -18,16 +18,15 @@ final class OutputDelta[O](
 ) {
   private val removed = mutable.ArrayBuffer.empty[O]
   private val added = mutable.ArrayBuffer.empty[O]
-  private val rewritten = mutable.ArrayBuffer.empty[(O, O)]
+  private val rewritten = mutable.ArrayBuffer.empty[O]
   private val settled = mutable.ArrayBuffer.empty[Changed[O]]
 
   /** @param row None: not required */
   def emit(row: Option[O], added: Boolean): Unit =
     if (row.nonEmpty) (if (added) this.added else removed) += row.get
 
-  /** @param before equal to `after`, in an object of its own; the two are an update nevertheless */
-  def rewrite(before: Option[O], after: Option[O]): Unit =
-    if (before.nonEmpty && after.nonEmpty) rewritten += before.get -> after.get
+  /** @param row an unchanged row that is emitted nevertheless, as an update */
+  def rewrite(row: Option[O]): Unit = rewritten ++= row
 
   /**
    * Returns the consolidated changes, and starts anew. Deletes are first, and the two images of
@@ -46,7 +45,7 @@ final class OutputDelta[O](
         if (removed.isEmpty || output.key(removed.head).isEmpty) plain(removed, added)
         else labelled()
       }
-      for ((before, after) <- rewritten) update(before, after)
+      for (row <- rewritten) update(row, row)
       rewritten.clear()
       counters.count(Emitted, settled.length.toLong)
       removed.clear()

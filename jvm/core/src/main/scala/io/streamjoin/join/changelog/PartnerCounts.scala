@@ -12,8 +12,7 @@ import io.streamjoin.model.{BySide, Side}
  * All of it follows from the rows. Nothing is written to a checkpoint, and an empty cache only
  * costs the walks again. Rows that are equal in the columns of the condition have the same
  * partners, and one number. A row that is not in the cache has not been counted. The number of
- * a row that is not stored any more, or has lost an expired partner, is harmless: it is
- * replaced when such a row arrives.
+ * a row that is not stored any more is harmless: it is replaced when such a row arrives.
  *
  * It belongs to one version of the rows of one partition. Not thread-safe.
  */
@@ -70,6 +69,12 @@ final class PartnerCounts {
   private[changelog] def forget(side: Side, key: Long, seen: AnyRef): Unit = {
     val counted = sides(side)
     if (counted.keys(key).remove(seen).nonEmpty) counted.size -= 1
+  }
+
+  /** Removes the rows of a join key, of which some partners have expired. */
+  private[changelog] def forget(side: Side, key: Long): Unit = {
+    val counted = sides(side)
+    counted.keys.remove(key).foreach(rows => counted.size -= rows.size)
   }
 
   /**

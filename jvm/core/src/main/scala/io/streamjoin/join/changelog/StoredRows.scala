@@ -11,7 +11,7 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
   /**
    * Removes up to this many rows.
    *
-   * @param removes whether a row is to be removed, given whether a partner of it has expired
+   * @param removes whether a row is to be removed, given its mark
    */
   def take(side: Side, key: Long, like: R, atMost: Int, into: ChangeBuffer[R])(
       removes: (R, Boolean) => Boolean
@@ -28,6 +28,15 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
       }
     }
     stored.close()
+  }
+
+  /** Removes the mark of a row. */
+  def unmark(side: Side, key: Long, row: R): Unit = {
+    val marked = new ChangeBuffer[R]
+    take(side, key, row, atMost = 1, marked) { (other, isMarked) =>
+      isMarked && rows(side).compare(other, row) == 0
+    }
+    for (i <- 0 until marked.length) append(side, key, marked(i), matched = false)
   }
 
   def append(side: Side, key: Long, row: R, matched: Boolean): Unit = {

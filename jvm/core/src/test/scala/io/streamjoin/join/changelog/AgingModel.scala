@@ -6,63 +6,78 @@ import io.streamjoin.model.{JoinType, Side}
 
 /**
  * Model of the rules for rows that expire, without optimizations: two lists of rows, and the join
- * of them before and after each batch. `docs/concepts/changelog-state.md` has the rules, under "Age"
- * and "Deletes of expired rows".
- *
- * A delete of a row that is not stored counts as the delete of one that was stored before the batch, as in Flink.
+ * of them before and after each batch. `docs/concepts/state-ttl.md` has the rules.
  */
 private[changelog] final class AgingModel(join: TestChangelog) {
   import AgingModel._
 
   private val stored = Side.both.map(_ -> mutable.ArrayBuffer.empty[Stored]).toMap
 
-  /** Deletes of rows that have expired, in the current batch. */
-  private val retractedRows = Side.both.map(_ -> mutable.ArrayBuffer.empty[Stored]).toMap
+  /** The rows that are not stored, but are part of the result before the batch. */
+  private val leaving = Side.both.map(_ -> mutable.ArrayBuffer.empty[Stored]).toMap
 
   /**
-   * Rows that expired, deletes of rows that are not stored and of expired rows, and changes older than the stored row,
-   * since the beginning.
+   * Rows that expired, deletes of rows that are not stored and of expired rows, and changes older
+   * than the stored row, since the beginning.
    */
   val expired, unknown, retracted, stale: mutable.Map[Side, Long] =
     mutable.Map.empty[Side, Long].withDefaultValue(0L)
 
   def size(side: Side): Int = stored(side).length
 
-  /** A row expires after the end of its TTL, and its partners are marked. Nothing is emitted. */
+  /** A row expires after the end of its TTL. */
   def at(now: Long): Unit = for (side <- Side.both) {
-    val (leaving, stay) = stored(side).toSeq.partition(_.row.expires < now)
+    val (over, stay) = stored(side).toSeq.partition(_.row.expires < now)
     stored(side).clear()
     stored(side) ++= stay
-    expired(side) += leaving.length
-    for (g <- leaving; partner <- stored(side.other) if pairs(side, g.row, partner.row))
-      partner.lost = true
+    leaving(side).clear()
+    if (join.expiry == Expiry.Retract) leaving(side) ++= over.filterNot(_.row.deleted)
+    expired(side) += over.length
   }
 
   /** The changes of the result in a batch: the inserts of each row minus its deletes. */
   def batch(changes: Map[Side, Seq[Change[Row]]]): Map[Out, Int] = {
     val before = stored.map { case (side, rows) => side -> rows.toSeq }
-    // copied, since the marks change
-    def lost(some: Map[Side, Seq[Stored]]) = some.values.flatten.filter(_.lost).toSet
-    val lostBefore = lost(before)
-    retractedRows.values.foreach(_.clear())
     for (side <- Side.both)
       changes(side).groupBy(c => identityOf(side, c.row)).values.foreach { of =>
         if (join(side).keyed) keyed(side, of) else counted(side, of)
       }
-    val was =
-      result(before.map { case (side, rows) => side -> (rows ++ retractedRows(side)) }, lostBefore)
-    for (side <- Side.both if join(side).settlesExpired) settle(side, before(side))
+    val past = before.map { case (side, rows) => side -> (rows ++ leaving(side)) }
+    val was = result(past)
+    count(before)
     val after = stored.map { case (side, rows) => side -> rows.toSeq }
-    difference(result(after, lost(after)), was)
+    // computed before any of them changes
+    val met = for (side <- Side.both; one <- stored(side)) yield one -> hasResults(side, one, past)
+    for ((one, results) <- met) one.met = results
+    leaving.values.foreach(_.clear())
+    difference(result(after), was)
   }
 
-  /** For a side with one row of a join key: a change of the row deletes or replaces the expired one. */
-  private def settle(side: Side, before: Seq[Stored]): Unit = {
-    val (was, is) = (before.map(h => bare(h.row)), stored(side).toSeq.map(h => bare(h.row)))
-    val changed = was.diff(is) ++ is.diff(was) ++ retractedRows(side).map(_.row)
-    for (partner <- stored(side.other) if changed.exists(pairs(side, _, partner.row)))
-      partner.lost = false
+  /**
+   * Whether a stored row has results: with a stored partner, or with one that has expired. If its
+   * key identifies them, the delete of its last stored partner has retracted them.
+   */
+  private def hasResults(side: Side, one: Stored, past: Map[Side, Seq[Stored]]): Boolean = {
+    val partner = stored(side.other).exists(o => pairs(side, one.row, o.row))
+    val retracted = join.identifies(side) && past(side.other).exists(gave(side, one, _))
+    join(side).marksMatched && (partner || one.met && !retracted)
   }
+
+  /** Counts the deletes of rows that are not stored by whether they retract anything. */
+  private def count(before: Map[Side, Seq[Stored]]): Unit =
+    for (side <- Side.both; one <- leaving(side) if one.isDeleted) {
+      val others = before(side.other)
+      val partner = others.exists(gave(side, one, _))
+      if (
+        partner || (alone(side, one, partner).filter(join.wanted) ++ ofKey(
+          side,
+          one,
+          partner
+        )).nonEmpty
+      )
+        retracted(side) += 1
+      else unknown(side) += 1
+    }
 
   /** Whether a delete of a row that is not stored is the delete of an expired row that may have results. */
   private def isRetraction(side: Side, row: Row): Boolean = join(side).mayHaveExpired(row) &&
@@ -99,26 +114,26 @@ private[changelog] final class AgingModel(join: TestChangelog) {
         // a change without an effect is a write of the row nevertheless
         else there.map(t => inserts.map(_.row).find(bare(_) == bare(t)).getOrElse(t))
       }
-      // a key with nothing but changes without an effect can have an expired row
-      val open = before.forall(b => b.row.deleted && b.lost)
-      val removed = firstRemoved(steps).filter(row => open && isRetraction(side, row))
-      val stayOpen = open && removed.isEmpty && consolidated(steps.last) == (Nil -> Nil)
+      val effects = steps.map(consolidated).filter(_ != (Nil -> Nil))
+      val removed = effects.headOption.flatMap(_._1.maxByOption(bare(_).toString))
+        .filter(row => before.isEmpty && isRetraction(side, row))
       rows --= before
       after match {
         case Some(row) =>
           val stays = was.exists(bare(_) == bare(row))
-          rows += new Stored(row, stays && before.get.lost)
-        case None =>
+          if (!stays) before.foreach(_.isRemoved = true)
+          rows += new Stored(row, stays && before.get.met)
+        case None if before.nonEmpty || effects.nonEmpty =>
+          before.foreach(_.isRemoved = true)
           // a deleted row leaves a tombstone if it would expire itself
           val last =
             fresh.filterNot(_.added).maxByOption(_.row.sequence).map(_.row.copy(deleted = true))
           rows ++= last.filter(
             _.expires != Long.MaxValue
-          ).orElse(before.map(_.row).filter(_.deleted))
-            .map(new Stored(_, lost = stayOpen))
+          ).orElse(before.map(_.row).filter(_.deleted)).map(new Stored(_, met = false))
+        case None =>
       }
-      retractedRows(side) ++= removed.map(new Stored(_, lost = false))
-      retracted(side) += removed.size
+      leaving(side) ++= removed.map(new Stored(_, met = false, isDeleted = true))
       if (removed.isEmpty && was.isEmpty && !fresh.exists(_.added)) unknown(side) += fresh.length
     }
   }
@@ -130,71 +145,81 @@ private[changelog] final class AgingModel(join: TestChangelog) {
     (deletes.filterNot(isIn(inserts)).map(_.row), inserts.filterNot(isIn(deletes)).map(_.row))
   }
 
-  /** The row before the changes, from the first changes that have an effect. */
-  private def firstRemoved(steps: Seq[Seq[Change[Row]]]): Option[Row] =
-    steps.map(consolidated).find(_ != (Nil -> Nil)).flatMap(_._1.maxByOption(bare(_).toString))
-
-  /**
-   * A delete removes the equal row that expires first, and among those one without an expired
-   * partner.
-   */
+  /** A delete removes the equal row that expires first, and among those one that has met no partner. */
   private def counted(side: Side, changes: Seq[Change[Row]]): Unit = {
     val (inserts, deletes) = changes.partition(_.added)
     if (stores(side, changes.head.row)) {
       val rows = stored(side)
       val like = bare(changes.head.row)
-      val taken = rows.toSeq.filter(h => bare(h.row) == like).sortBy(h => (h.row.expires, h.lost))
+      val taken = rows.toSeq.filter(h => bare(h.row) == like).sortBy(h => (h.row.expires, h.met))
         .take(deletes.length)
       rows --= taken
       val passing = math.min(inserts.length, deletes.length - taken.length)
       val others = deletes.length - taken.length - passing
-      if (deletes.nonEmpty && isRetraction(side, deletes.head.row)) {
-        retracted(side) += others
-        retractedRows(side) ++= Seq.fill(others)(new Stored(deletes.head.row, lost = false))
-      } else unknown(side) += others
+      if (deletes.nonEmpty && isRetraction(side, deletes.head.row))
+        leaving(side) ++=
+          Seq.fill(others)(new Stored(deletes.head.row, met = false, isDeleted = true))
+      else unknown(side) += others
       // a row that is deleted and inserted is unchanged, with the age of this write
       val stay = taken.takeRight(inserts.length - passing)
+      taken.dropRight(inserts.length - passing).foreach(_.isRemoved = true)
       for ((change, i) <- inserts.drop(passing).zipWithIndex)
-        rows += new Stored(change.row, stay.lift(i).exists(_.lost))
+        rows += new Stored(change.row, stay.lift(i).exists(_.met))
     }
   }
 
-  /**
-   * @param rows of both sides, with those that have expired
-   * @param lost the rows with an expired partner
-   */
-  private def result(rows: Map[Side, Seq[Stored]], lost: Set[Stored]): Map[Out, Int] = {
-    val (l, r) = (rows(Side.Left), rows(Side.Right))
-    // a row that records the expiry of partners has no result with one that it did not record
-    def met(side: Side, one: Stored, other: Stored) = !retractedRows(side).contains(one) ||
-      retractedRows(side.other).contains(other) || !join.joinType.notesMatches(side.other) || lost(
-        other
-      )
-    def gave(a: Stored, b: Stored) = join.matches(a.row, b.row) &&
-      met(Side.Left, a, b) && met(Side.Right, b, a)
-    def has(side: Side, one: Stored) = lost(one) ||
-      rows(side.other).exists(o => if (side == Side.Left) gave(one, o) else gave(o, one))
-    val joined = for (a <- l; b <- r if gave(a, b))
-      yield Out(Some(bare(a.row)), Some(bare(b.row)))
-    def alone(side: Side, partner: Boolean) =
-      rows(side).filter(h => !h.row.deleted && has(side, h) == partner).map { h =>
-        val row = Some(bare(h.row))
-        if (side == Side.Left) Out(row, None) else Out(None, row)
-      }
-    val preserved = Side.both.filter(join.joinType.preserves).flatMap(alone(_, partner = false))
-    val all = join.joinType match {
-      case JoinType.LeftSemi => alone(Side.Left, partner = true)
-      case JoinType.LeftAnti => preserved
-      case _                 => joined ++ preserved
+  /** Whether two rows have a result: of a row that is not stored, only if the other has met a partner. */
+  private def gave(side: Side, one: Stored, other: Stored): Boolean = {
+    def has(side: Side, stored: Stored) = stored.met || !join(side).marksMatched
+    pairs(side, one.row, other.row) && (
+      if (one.isDeleted) !other.isDeleted && has(side.other, other)
+      else !other.isDeleted || has(side, one)
+    )
+  }
+
+  private def padded(side: Side, one: Stored): Out =
+    if (side == Side.Left) Out(Some(bare(one.row)), None) else Out(None, Some(bare(one.row)))
+
+  /** The row that is emitted without its partners. */
+  private def alone(side: Side, one: Stored, partner: Boolean): Option[Out] = Option.when(
+    if (join.joinType == JoinType.LeftSemi) side == Side.Left && partner
+    else join.joinType.preserves(side) && !partner
+  )(padded(side, one))
+
+  /** The result of the key of a row that is deleted, if its partner has expired. */
+  private def ofKey(side: Side, one: Stored, partner: Boolean): Option[Out] = Option.when(
+    join.identifies(side) && alone(side, one, partner).isEmpty && (
+      if (one.isDeleted) !partner || join.joinType.leftOnly
+      else one.isRemoved && one.met && !partner
+    )
+  )(padded(side, one))
+
+  private def result(rows: Map[Side, Seq[Stored]]): Map[Out, Int] = {
+    val joined =
+      for (
+        a <- rows(Side.Left) if !join.joinType.leftOnly;
+        b <- rows(Side.Right) if gave(Side.Left, a, b)
+      ) yield Out(Some(bare(a.row)), Some(bare(b.row)))
+    val others = for (side <- Side.both; one <- rows(side) if !one.row.deleted) yield {
+      val partner = rows(side.other).exists(gave(side, one, _))
+      (alone(side, one, partner), ofKey(side, one, partner))
     }
-    all.filter(join.wanted).groupMapReduce(identity)(_ => 1)(_ + _)
+    ((joined ++ others.flatMap(_._1)).filter(join.wanted) ++ others.flatMap(_._2))
+      .groupMapReduce(identity)(_ => 1)(_ + _)
   }
 }
 
 private[changelog] object AgingModel {
 
-  /** @param lost whether a partner of the row has expired */
-  private final class Stored(val row: Row, var lost: Boolean)
+  /**
+   * @param met whether the row has results with partners that may expire
+   * @param isDeleted whether the row is not stored, and deleted nevertheless
+   */
+  private final class Stored(val row: Row, var met: Boolean, val isDeleted: Boolean = false) {
+
+    /** Whether the current batch deletes or replaces the row. */
+    var isRemoved: Boolean = false
+  }
 
   /** The output columns of a row, which are also its identity. */
   def bare(row: Row): Row = row.copy(sequence = 0, expires = Long.MaxValue)

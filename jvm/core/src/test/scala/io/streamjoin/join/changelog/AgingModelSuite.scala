@@ -109,14 +109,15 @@ class AgingModelSuite extends AnyFunSuite {
     model
   }
 
-  for (joinType <- JoinType.all)
-    test(s"${joinType.name}: changes, stored rows and counters equal those of the model") {
+  for (joinType <- JoinType.all; expiry <- Seq(Expiry.Keep, Expiry.Retract))
+    test(s"${joinType.name}, $expiry: changes, stored rows and counters equal those of the model") {
       val counts = mutable.Map.empty[String, Long].withDefaultValue(0L)
       RandomCases.forAll(300) { random =>
-        val model = check(randomJoin(random, joinType, aging = true), 6, random)
+        val model = check(randomJoin(random, joinType, aging = true, expiry = expiry), 6, random)
         for (side <- Side.both; (count, of) <- counted(model)) counts(count.name) += of(side)
       }
-      if (RandomCases.all) assert(counts.size == 4 && counts.values.forall(_ > 250), counts)
+      if (expiry == Expiry.Retract) assert(counts(Count.RetractedExpired.name) == 0)
+      else if (RandomCases.all) assert(counts.size == 4 && counts.values.forall(_ > 250), counts)
     }
 
   test("joins of keys with many rows, whose partner counts are remembered, equal the model") {

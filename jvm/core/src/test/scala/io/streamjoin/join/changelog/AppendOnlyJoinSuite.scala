@@ -23,7 +23,8 @@ class AppendOnlyJoinSuite extends AnyFunSuite {
     selective = random.nextBoolean(),
     equality = random.nextInt(4) > 0,
     hashes = if (random.nextBoolean()) 2 else 1 << 20,
-    aging = random.nextBoolean()
+    aging = random.nextBoolean(),
+    expiry = Expiry.Forget
   )
 
   private def randomRow(random: Random, now: Long, ages: Boolean) = Row(

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer
 import scala.collection.mutable
 
 import io.streamjoin.bounds.{JoinBounds, RowTimes, TimeBound, TimeColumn}
-import io.streamjoin.join.{Count, Counters}
+import io.streamjoin.join.Counters
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.state.segment.{MemoryPool, PackedInput, RowCodec, SegmentJoinState, Spilling}
@@ -52,6 +52,20 @@ object Layout {
   val all: Seq[Layout] = Seq(OneAKey, UniqueKey, NoKey)
 }
 
+/** What the expiry of a row by its TTL does to its results. */
+sealed trait Expiry
+object Expiry {
+
+  /** They stay until the row is deleted. */
+  case object Keep extends Expiry
+
+  /** They stay, and a delete of a row that is not stored is ignored. */
+  case object Forget extends Expiry
+
+  /** They are retracted. */
+  case object Retract extends Expiry
+}
+
 /**
  * @param residual whether a pair must have values of equal parity of their thirds
  * @param within the right time is at most this much later than the left one, and not earlier; None:
@@ -61,7 +75,7 @@ object Layout {
  * @param aging whether rows have a TTL from their last write; else it is from their event time
  * @param condition the residual condition of a pair
  * @param nullSafe whether a join key that is NULL is equal to itself
- * @param retracts whether a delete of a row with a TTL is the delete of an expired row, if it is not stored
+ * @param expiry what a row with a TTL does when it expires
  * @param hashes the number of different key hashes; with few, different keys share a hash
  */
 final case class TestChangelog(
@@ -77,7 +91,7 @@ final case class TestChangelog(
     aging: Boolean = false,
     reports: Boolean = false,
     nullSafe: Boolean = false,
-    retracts: Boolean = true,
+    expiry: Expiry = Expiry.Keep,
     condition: (Row, Row) => Boolean = (_, _) => true
 ) extends ChangelogRows[Row] {
 
@@ -164,11 +178,15 @@ final case class TestChangelog(
       leaving.late(side, times, watermarks)
     }
 
-    override def mayHaveExpired(row: Row): Boolean =
-      retracts && (if (aging) row.expires != Long.MaxValue else row.expires < now)
+    override def mayHaveExpired(row: Row): Boolean = expiry == Expiry.Keep &&
+      (if (aging) row.expires != Long.MaxValue else row.expires < now)
 
-    override def settlesExpired: Boolean =
-      layout(side) == Layout.OneAKey && equality && within.isEmpty
+    override def retractsExpired: Boolean = expiry == Expiry.Retract
+
+    override def expired(row: Row): Boolean = retractsExpired && row.expires < now
+
+    override def marksMatched: Boolean =
+      expiry == Expiry.Keep && within.isEmpty && joinType.emits(side)
 
     override def agesByWrite: Boolean = aging
 
@@ -199,11 +217,20 @@ final case class TestChangelog(
     override def alone(side: Side, row: Row): Option[Out] =
       Some(if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row)))
         .filter(wanted)
+    override def identifiedBy(side: Side): Boolean = identifies(side)
+    override def ofKey(side: Side, row: Row): Out =
+      if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row))
     override def key(row: Out): Option[AnyRef] =
       Option.when(apply(Side.Left).keyed && apply(Side.Right).keyed) {
         (row.left.map(r => (r.join, r.unique)), row.right.map(r => (r.join, r.unique)))
       }
     override def sameKey(a: Out, b: Out): Boolean = key(a).exists(key(b).contains)
+  }
+
+  /** Whether the key of a side is the key of the output. */
+  def identifies(side: Side): Boolean = apply(side).keyed && {
+    if (joinType.leftOnly) side == Side.Left
+    else layout(side.other) == Layout.OneAKey && equality && !joinType.preserves(side.other)
   }
 
   /** The result of two tables. */
@@ -304,6 +331,10 @@ final class ChangelogDriver(
     if (!remembers) partners = new PartnerCounts
     new ChangelogJoin[Row, Out](join.joinType, join, join.output, state, counters, partners)
   }
+  private def retracts = join.expiry == Expiry.Retract
+
+  /** The clock of the last batch whose rows were expired. */
+  private var expiredAt = Long.MinValue
 
   /** The append-only operator. */
   def appending: AppendOnlyJoin[Row, Out] =
@@ -312,17 +343,17 @@ final class ChangelogDriver(
   private var clock = Long.MinValue
 
   def at(now: Long): Unit = {
-    Side.both.foreach { side =>
-      expiring.expire(
-        side,
-        Array(clock, Watermarks.Unknown),
-        Array(now, Watermarks.Unknown),
-        Count.Expired
-      )
-    }
     clock = now
     join.now = now
+    if (!retracts) expire(expiring)
     version()
+  }
+
+  private def expire(by: Expiring): Unit = {
+    Side.both.foreach { side =>
+      by.expire(side, Array(expiredAt, Watermarks.Unknown), Array(clock, Watermarks.Unknown))
+    }
+    expiredAt = clock
   }
 
   def batch(left: Seq[Change[Row]], right: Seq[Change[Row]]): Seq[Changed[Out]] = {
@@ -344,7 +375,8 @@ final class ChangelogDriver(
       (left.groupBy(c => join.hash(c.row.join)), right.groupBy(c => join.hash(c.row.join)))
     // as in a task, one instance for all join keys
     val ofBatch = operator
-    (l.keySet ++ r.keySet).toSeq.sorted.flatMap { key =>
+    if (retracts) expire(ofBatch)
+    (l.keySet ++ r.keySet ++ ofBatch.retractedKeys).toSeq.sorted.flatMap { key =>
       ofBatch.process(key, marked(l.getOrElse(key, Nil)), marked(r.getOrElse(key, Nil))).toVector
     }
   }
@@ -360,11 +392,10 @@ final class ChangelogDriver(
     val before = join.watermarks.clone()
     for (i <- received.indices) join.watermarks(i) = math.max(before(i), received(i))
     Side.both.foreach { side =>
-      expiring.expire(
+      expiring.evict(
         side,
         Array(clock, join.clock(side, before)),
-        Array(clock, join.clock(side, join.watermarks)),
-        Count.Evicted
+        Array(clock, join.clock(side, join.watermarks))
       )
     }
     version()
@@ -373,7 +404,7 @@ final class ChangelogDriver(
   def stored(side: Side): Long = state.size(side)
 
   /**
-   * The stored rows, with their limits, and whether a partner of them has expired or been evicted.
+   * The stored rows, with their limits and marks.
    */
   def rows(side: Side): Seq[(Row, Boolean)] =
     (None +: Seq(0, 1).map(Some(_))).map(join.hash).distinct.flatMap { key =>

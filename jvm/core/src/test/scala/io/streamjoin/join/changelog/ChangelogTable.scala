@@ -57,7 +57,7 @@ object ChangelogCases {
       joinType: JoinType,
       left: Option[Layout] = None,
       aging: Boolean = false,
-      retracts: Boolean = true
+      expiry: Expiry = Expiry.Keep
   ): TestChangelog = {
     def layout() = Layout.all(random.nextInt(3))
     TestChangelog(
@@ -70,7 +70,7 @@ object ChangelogCases {
       equality = random.nextInt(8) != 0,
       hashes = if (random.nextBoolean()) 1 else 1 << 20,
       aging = aging,
-      retracts = retracts
+      expiry = expiry
     )
   }
 
@@ -92,11 +92,16 @@ object ChangelogCases {
     Out(o.left.map(_.copy(sequence = 0)), o.right.map(_.copy(sequence = 0)))
   }
 
-  def fold(table: mutable.Map[Out, Int], changes: Seq[Changed[Out]]): Unit =
+  def fold(table: mutable.Map[Out, Int], changes: Seq[Changed[Out]]): Unit = {
+    add(table, changes)
+    for (c <- changes) assert(table.getOrElse(c.row, 0) >= 0, s"$c was never inserted")
+  }
+
+  /** The inserts of each row minus its deletes. */
+  def add(table: mutable.Map[Out, Int], changes: Seq[Changed[Out]]): Unit =
     for (c <- changes) {
       val n = table.getOrElse(c.row, 0) + (if (c.kind.added) 1 else -1)
       if (n == 0) table.remove(c.row) else table(c.row) = n
-      assert(n >= 0, s"$c was never inserted")
     }
 
   def listed(table: mutable.Map[Out, Int]): Seq[Out] =

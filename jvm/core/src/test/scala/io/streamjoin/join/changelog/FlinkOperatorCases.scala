@@ -47,6 +47,8 @@ private[changelog] final case class FlinkCase(
 
 private[changelog] object FlinkOperatorCases {
 
+  private val outlived = "the replaced row had a partner that has expired: its result is deleted"
+
   private val replaced = "a bare update replaces the row; Flink counts it as another partner"
   private val unordered = "the order within a batch has no effect"
 
@@ -64,7 +66,7 @@ private[changelog] object FlinkOperatorCases {
         |= +I 1 2 a | 2 AIR
         |at 3000
         |L +U 1 2 b
-        |=
+        |O! -D 1 2 a | -
         |R +U 2 SHIP
         |= +U 1 2 b | 2 SHIP
         |at 4001
@@ -75,7 +77,8 @@ private[changelog] object FlinkOperatorCases {
         |at 7000
         |R +I 2 RAIL
         |=""",
-      ttl = Some((4000, 1000))
+      ttl = Some((4000, 1000)),
+      differs = outlived
     ),
     FlinkCase(
       "InnerJoinWithStateRetentionDisabled",
@@ -118,8 +121,9 @@ private[changelog] object FlinkOperatorCases {
         |= +U 1 2 b | 2 TRUCK
         |at 8000
         |R +U 2 RAIL
-        |=""",
-      ttl = Some((4000, 4000))
+        |O! -D - | 2 TRUCK""",
+      ttl = Some((4000, 4000)),
+      differs = outlived
     ),
     FlinkCase(
       "LeftOuterJoinWithDifferentStateRetentionTime",

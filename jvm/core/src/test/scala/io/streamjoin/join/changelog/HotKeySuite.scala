@@ -57,13 +57,15 @@ class HotKeySuite extends AnyFunSuite {
       val joinType = JoinType.all(random.nextInt(JoinType.all.length))
       val layouts = Seq.fill(2)(if (random.nextBoolean()) Layout.UniqueKey else Layout.NoKey)
       val selective = random.nextInt(4) == 0
+      val expiry = if (random.nextBoolean()) Expiry.Keep else Expiry.Retract
       def join() = TestChangelog(
         joinType,
         layouts.head,
         layouts.last,
         residual = true,
         selective = selective,
-        hashes = 1
+        hashes = 1,
+        expiry = expiry
       )
       val (one, other) = (join(), join())
       val driver = new ChangelogDriver(one, segments = random.nextBoolean())
@@ -97,7 +99,7 @@ class HotKeySuite extends AnyFunSuite {
           history += left -> right
           val out = driver.batch(left, right)
           assertSame("changes", out, plain.batch(left, right))
-          fold(table, out)
+          if (expiry == Expiry.Retract) fold(table, out)
         }
         if (one.evaluations < other.evaluations) remembered += 1
       }

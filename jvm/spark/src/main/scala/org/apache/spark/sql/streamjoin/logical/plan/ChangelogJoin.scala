@@ -24,7 +24,7 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  * @param timed the event-time columns by which rows are evicted or expire; required even if the
  *   query does not read them
  * @param changes the output columns with change metadata: row kind, batch, and time of the batch
- * @param normalizes whether it only adds the old images to the changes of one input
+ * @param normalization set if it only adds the old images to the changes of one input
  * @param aliased the columns of the condition with their aliases in the query
  * @param isResult whether its changes are the result of the query, without a node above that
  *   consolidates them
@@ -37,13 +37,15 @@ case class ChangelogJoin(
     inputs: Seq[ChangelogInput],
     timed: Seq[NamedTime],
     changes: Seq[Attribute],
-    normalizes: Boolean,
+    normalization: Option[Normalization],
     aliased: Seq[AliasedColumn] = Nil,
     isResult: Boolean = false
 ) extends JoinNode
     with PredicateHelper {
 
   override def kind: JoinKind = JoinKind.Changelog
+
+  def normalizes: Boolean = normalization.nonEmpty
 
   /** Omits `aliased`, which repeats columns of the condition, and the position in the plan. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 2)
@@ -59,7 +61,7 @@ case class ChangelogJoin(
 
   def key(side: Side): Seq[Attribute] = of(side).key
   def sequence(side: Side): Option[Attribute] = of(side).sequence
-  def ttl(side: Side): Option[Long] = of(side).ttl
+  def ttl(side: Side): Option[TimeToLive] = of(side).ttl
 
   /** The event time from which the TTL of a side counts; none: it counts from the last write. */
   def ttlTime(side: Side): Option[Attribute] = ttl(side).flatMap { _ =>
@@ -72,7 +74,8 @@ case class ChangelogJoin(
   }
 
   /** The event times by which rows are evicted. Valid once resolved. */
-  @transient lazy val leaving: EvictionRule = new EvictionRule(analysis.bounds, alone = normalizes)
+  @transient lazy val leaving: EvictionRule =
+    EvictionRule(analysis.bounds, alone = normalizes, evicts = normalization.forall(_.evicts))
 
   override def timeColumns: TimeColumns =
     if (!normalizes) analysis.output
@@ -134,12 +137,12 @@ case class ChangelogJoin(
   }
 
   /**
-   * The same for the state of a join above. If rows are evicted or expire, a key may occur again
-   * without a delete of its old row. In a table, the new row replaces the old one. A join above
-   * would emit a retraction of the old one.
+   * The same for the state of a join above. If rows are evicted, or expire without a delete, a key
+   * may occur again without a delete of its old row. In a table, the new row replaces the old one. A
+   * join above would emit a retraction of the old one.
    */
   def lastingKey: Seq[Attribute] =
-    if (leaving.exists || Side.both.exists(ttl(_).nonEmpty)) Nil else tableKey
+    if (leaving.exists || Side.both.exists(ttl(_).exists(!_.retracts))) Nil else tableKey
 
   /** The conjuncts that reference one side only. */
   def only(side: Side): Option[Expression] =
@@ -164,7 +167,7 @@ case class ChangelogJoin(
  * @param ofGroups whether the key is the key of an aggregate, which may have a group of NULL
  * @param sequence orders the changes of one key
  * @param parts the expressions of the input above its source
- * @param ttl the time to live of a row after its last write, in microseconds
+ * @param ttl the time to live of a row
  */
 private[streamjoin] final case class ChangelogInput(
     added: Attribute,
@@ -173,7 +176,7 @@ private[streamjoin] final case class ChangelogInput(
     ofGroups: Boolean,
     sequence: Option[Attribute],
     parts: Seq[InputPart],
-    ttl: Option[Long] = None
+    ttl: Option[TimeToLive] = None
 ) extends Expression
     with Unevaluable {
 
@@ -189,6 +192,21 @@ private[streamjoin] final case class ChangelogInput(
     copy(added = columns.head, key = keys, sequence = sequences.headOption)
   }
 }
+
+/**
+ * The time to live of a stored row.
+ *
+ * @param micros its length, in microseconds
+ * @param retracts whether the expiry of a row retracts its results
+ */
+private[streamjoin] final case class TimeToLive(micros: Long, retracts: Boolean = false)
+
+/**
+ * A node that only adds the old images to the changes of one input.
+ *
+ * @param evicts whether watermarks evict its rows, as they do in the join above
+ */
+private[streamjoin] final case class Normalization(evicts: Boolean)
 
 /**
  * An expression of an input of a changelog join above its source. If it changed between the insert

@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
-import io.streamjoin.model.Side
-
 /**
  * The kind of a stream-to-stream join. The first rule that applies to a join decides:
  *
@@ -56,7 +54,10 @@ private[streamjoin] object JoinKind {
       j.left.isStreaming && j.right.isStreaming && JoinTypes.of(j.joinType).nonEmpty &&
         !j.exists(_.isInstanceOf[CTERelationRef])
 
-    override private[plan] def misfits = Seq(stateTtl)
+    override private[plan] def misfits = Seq(
+      stateTtl,
+      Misfit(_.retractsExpired, JoinOptions.refusal(onlyOfChangelogs, "state_ttl"))
+    )
   }
 
   /** Joins each row with the last rows before it; the node is [[AsOfJoin]]. */
@@ -71,6 +72,7 @@ private[streamjoin] object JoinKind {
       StreamJoinErrors.unsupportedAsOf(origin, reason, instead)
 
     override private[plan] def misfits = Seq(
+      Misfit(_.retractsExpired, JoinOptions.refusal(onlyOfChangelogs, "state_ttl")),
       Misfit(
         _.retention.nonEmpty,
         refused(
@@ -111,6 +113,10 @@ private[streamjoin] object JoinKind {
         _.mode.contains(JoinOptions.EventTime),
         "an input is a changelog, but the mode is event_time"
       ),
+      refused(
+        o => o.retractsExpired && !o.hasTtl,
+        "on_expiry => 'retract' needs a state_ttl: without it, no row expires"
+      ),
       refused(_.emitLate, "late => 'emit' is an option of an event-time join"),
       refused(_.last, "match => 'last' requests an as-of join, which is an event-time join"),
       refused(
@@ -130,8 +136,11 @@ private[streamjoin] object JoinKind {
       StreamJoinHint.options(j).nonEmpty && !j.isStreaming
   }
 
+  private val onlyOfChangelogs =
+    "on_expiry is an option of a changelog join, whose results can be retracted"
+
   private val stateTtl: Misfit = Misfit(
-    o => Side.both.exists(o.ttl(_).nonEmpty),
+    o => o.hasTtl,
     JoinOptions.refusal(
       "state_ttl is an option of a changelog join: also write mode => 'changelog'",
       "mode",

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.NearestWord
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
-import io.streamjoin.model.BySide
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * The options of one join beside its condition and type. They travel in the plan from the call or
@@ -21,6 +21,7 @@ import io.streamjoin.model.BySide
  * @param emit `final` or `early`; none: determined by the mode. A changelog join, which evicts rows
  *   by watermark, emits early results and corrects them later
  * @param ttl the time to live of the rows of a side after they were written, as text
+ * @param retractsExpired whether the expiry of a row retracts its results
  * @param last whether each left row is joined with the last right row only, see [[AsOfJoin]]
  * @param hint identifies the hint of the options; joins of one SELECT share a hint
  */
@@ -30,6 +31,7 @@ final case class JoinOptions(
     mode: Option[String] = None,
     emit: Option[String] = None,
     ttl: BySide[Option[String]] = BySide(None, None),
+    retractsExpired: Boolean = false,
     last: Boolean = false,
     hint: Option[UUID] = None
 ) {
@@ -45,11 +47,15 @@ final case class JoinOptions(
     emit.map(e => s"emit $e"),
     ttl.left.map(t => s"state_ttl left $t"),
     ttl.right.map(t => s"state_ttl right $t"),
+    Option.when(retractsExpired)("on_expiry retract"),
     Option.when(last)("match last")
   ).flatten.mkString(", ")
 
   /** The text in a plan. Options that were not set change no plan. */
   override def toString: String = s"JoinOptions($words)"
+
+  /** Whether rows of some side expire. */
+  def hasTtl: Boolean = Side.both.exists(ttl(_).nonEmpty)
 
   /** Whether the join is a [[ChangelogJoin]]. */
   def isChangelog: Boolean = mode.contains(JoinOptions.Changelog) || emitsEarly
@@ -102,6 +108,9 @@ object JoinOptions {
       "an interval such as '30 days', for both inputs, or map('right', '30 days')",
       "'30 days'",
       (options, value) => value.bySide.map(ttl => options.copy(ttl = ttl))
+    ),
+    either("on_expiry", "keep", "retract")((o, word) =>
+      o.copy(retractsExpired = word == "retract")
     ),
     either("match", "all", "last")((o, word) => o.copy(last = word == "last"))
   )

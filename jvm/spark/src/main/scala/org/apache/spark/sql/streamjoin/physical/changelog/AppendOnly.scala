@@ -9,8 +9,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, StreamJoinIn
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * Whether a changelog join is an inner join of insert-only inputs without keys, so that it emits no
- * deletes. The plan of each batch is examined anew. Both modes store the same rows, so the mode may
+ * Whether a changelog join is an inner join of insert-only inputs without keys, whose expiry retracts
+ * nothing, so that it emits no deletes. The plan of each batch is examined anew. Both modes store the same rows, so the mode may
  * differ between batches.
  */
 private[changelog] object AppendOnly {
@@ -25,8 +25,9 @@ private[changelog] object AppendOnly {
   def takesBack(j: ChangelogJoin): Boolean =
     !apply(j) && !(j.joinType == JoinType.LeftSemi && onlyCome(j))
 
-  private def onlyCome(j: ChangelogJoin): Boolean =
-    Side.both.forall(side => j.key(side).isEmpty && onlyCome(j, side))
+  private def onlyCome(j: ChangelogJoin): Boolean = Side.both.forall { side =>
+    j.key(side).isEmpty && !j.ttl(side).exists(_.retracts) && onlyCome(j, side)
+  }
 
   private def onlyCome(j: ChangelogJoin, side: Side): Boolean =
     traced(j.of(side).added, j.input(side)) match {

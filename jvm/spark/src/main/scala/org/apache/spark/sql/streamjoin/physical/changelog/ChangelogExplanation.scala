@@ -33,7 +33,7 @@ private[changelog] object ChangelogExplanation {
         if (spec.appendOnly) Seq("both inputs are append-only: rows are joined as they arrive")
         else Side.both.map(toldApart(spec, j, _))
       (routing(spec, j) +: told) ++ watermarks(j) ++
-        Side.both.map(kept(spec, j, _)) ++ early(j) ++
+        Side.both.map(kept(spec, j, _)) ++ expired(spec) ++ early(j) ++
         spec.output.rows.map(c => s"filter on the result: ${ColumnNames.sql(c)}") :+ output
     }
 
@@ -124,6 +124,18 @@ private[changelog] object ChangelogExplanation {
       case ends => ends.mkString(", or ", ", or ", "")
     })
   }
+
+  private def expired(spec: ChangelogSpec): Seq[String] =
+    if (Side.both.exists(spec.side(_).expiry.retracts))
+      Seq("when a row expires, its results are retracted")
+    else if (!Side.both.exists(spec.side(_).expiry.keepsResults)) Nil
+    else if (Side.both.exists(spec.identifiedBy))
+      Seq("when a row expires, its results stay until one of their rows is deleted")
+    else
+      Seq(
+        "when a row expires, its results stay. The key of no input identifies them, so they also " +
+          "stay if their other row is deleted. To retract them, set on_expiry=\"retract\""
+      )
 
   /**
    * The lines about early results. A join emits them if watermarks evict the rows of both inputs:

@@ -34,8 +34,12 @@ private[changelog] object ChangelogMode {
    */
   case object AppendOnly extends ChangelogMode
 
-  /** Only the latest version of each key of the left input is stored: no row of the other joins. */
-  case object Normalize extends ChangelogMode
+  /**
+   * Only the latest version of each key of the left input is stored: no row of the other joins.
+   *
+   * @param evicts whether watermarks evict rows
+   */
+  final case class Normalize(evicts: Boolean) extends ChangelogMode
 }
 
 /**
@@ -92,11 +96,14 @@ private[changelog] final case class ChangelogSpec(
   def bounds: JoinBounds = times.bounds
 
   /** The rule by which rows are evicted. */
-  val leaving: EvictionRule = EvictionRule(bounds, alone = mode == ChangelogMode.Normalize)
+  val leaving: EvictionRule = mode match {
+    case ChangelogMode.Normalize(evicts) => EvictionRule(bounds, alone = true, evicts)
+    case _                               => EvictionRule(bounds, alone = false)
+  }
 
   def appendOnly: Boolean = mode == ChangelogMode.AppendOnly
 
-  def normalizes: Boolean = mode == ChangelogMode.Normalize
+  def normalizes: Boolean = mode.isInstanceOf[ChangelogMode.Normalize]
 
   /** A full join without an equality runs in one partition, because it preserves both inputs. */
   def routing: Routing =
@@ -111,6 +118,19 @@ private[changelog] final case class ChangelogSpec(
     if (on.joinType == JoinType.FullOuter) Nil
     else if (side(of).key.columns.nonEmpty) side(of).key.columns
     else side(of).image
+
+  /**
+   * Whether rows of a side are marked while they have results, because their partners may expire
+   * without a delete.
+   */
+  def marksMatched(side: Side): Boolean = this.side(side.other).expiry.keepsResults &&
+    !leaving.exists && !appendOnly && on.joinType.emits(side)
+
+  /** Whether the key of a side identifies the rows of the output. */
+  def identifiedBy(side: Side): Boolean = {
+    val own = this.side(side).key.columns
+    output.key.nonEmpty && output.key.forall(k => own.exists(_.exprId == k.exprId))
+  }
 
   def side(side: Side): ChangelogSide = if (side == Side.Left) left else right
 
@@ -144,15 +164,20 @@ private[changelog] final case class SideKey(
  * @param leaves the indices of the event times by which a row is evicted
  * @param ttl the time to live of a row, in microseconds
  * @param ttlTime the index of the event time from which `ttl` counts; none: from the last write
+ * @param retracts whether the expiry of a row retracts its results
  */
 private[changelog] final case class SideExpiry(
     leaves: IndexedSeq[Int],
     ttl: Option[Long],
-    ttlTime: Option[Int]
+    ttlTime: Option[Int],
+    retracts: Boolean
 ) {
 
   /** The number of limits of a row: its eviction times, then its age. */
   def limitCount: Int = leaves.length + ttl.size
+
+  /** Whether rows expire, and their results stay. */
+  def keepsResults: Boolean = ttl.nonEmpty && !retracts
 
   /** The time to live, if it counts from the last write. */
   def ttlOfWrite: Option[Long] = ttl.filter(_ => ttlTime.isEmpty)

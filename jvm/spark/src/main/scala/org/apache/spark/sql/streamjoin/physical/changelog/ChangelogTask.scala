@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 }
 
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangelogJoin}
-import io.streamjoin.join.{Count, Counters}
+import io.streamjoin.join.Counters
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
@@ -22,7 +22,8 @@ import io.streamjoin.model.{Side, Watermarks}
  * are not sorted.
  *
  * {{{
- *   clock of the batch --> expires rows by their last write
+ *   clock of the batch --> expires rows by their last write, or, if their expiry retracts results,
+ *                          by event time
  *   changes            --> below a watermark before the batch? late, ignored
  *                          else consolidated, joined, stored
  *   watermarks now     --> evict rows that nothing can change, and expire rows by event time
@@ -57,7 +58,7 @@ private[changelog] final class ChangelogTask(
     lastClock.fold(recorded)(math.max(_, recorded))
   }
 
-  rows.begin(clock / 1000L, before)
+  rows.begin(clock / 1000L, before, now)
   private val written =
     new UnsafeChangelogOutput(spec, partitions.info.storeVersion, batch.batchTimeMs)
 
@@ -73,33 +74,30 @@ private[changelog] final class ChangelogTask(
       )
   import changes.operator
 
-  if (agesByWrite.nonEmpty) {
-    val last = lastClock.getOrElse(Watermarks.Unknown)
-    for (side <- agesByWrite)
-      operator.expire(
-        side,
-        clocks(side, before, before, last),
-        clocks(side, before, before),
-        Count.Expired
-      )
-    state.numbers.put(ChangelogTask.Clock, clock)
-  }
-
   override def arrive(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
-  ): Iterator[InternalRow] = changes.of(left, right).map(written.row)
+  ): Iterator[InternalRow] = {
+    val last = lastClock.getOrElse(Watermarks.Unknown)
+    for (side <- Side.both)
+      if (agesByWrite.contains(side) || spec.side(side).expiry.retracts)
+        operator.expire(side, clocks(side, before, before, last), clocks(side, before, aged(side)))
+    if (agesByWrite.nonEmpty) state.numbers.put(ChangelogTask.Clock, clock)
+    changes.of(left, right).map(written.row)
+  }
+
+  /** The watermarks by which rows have expired when the changes arrive. */
+  private def aged(side: Side): Array[Long] = if (spec.side(side).expiry.retracts) now else before
 
   override def advance(): Iterator[InternalRow] = {
     for (side <- Side.both) {
-      val arrived = clocks(side, before, before)
-      val evicted = clocks(side, now, before)
-      if (!arrived.sameElements(evicted))
-        operator.expire(side, arrived, evicted, Count.Evicted)
+      val arrived = clocks(side, before, aged(side))
+      val evicted = clocks(side, now, aged(side))
+      if (!arrived.sameElements(evicted)) operator.evict(side, arrived, evicted)
       // a change that is not late may be older than state_ttl: its row expires at the end of this
       // batch, even if no clock advances
       if (spec.side(side).expiry.ttlTime.nonEmpty)
-        operator.expire(side, evicted, clocks(side, now, now), Count.Expired)
+        operator.expire(side, evicted, clocks(side, now, now))
     }
     Iterator.empty
   }

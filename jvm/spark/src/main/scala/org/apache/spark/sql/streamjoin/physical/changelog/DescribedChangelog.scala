@@ -113,6 +113,7 @@ private[changelog] object DescribedChangelog {
         if (side.key.oneAJoinKey) ", one a join key" else ""
       )
     val sequence = side.key.sequence.fold("")(s => s", sequence ${s.name}")
-    told + sequence + (if (side.expiry.ttl.isEmpty) "" else ", with state_ttl")
+    told + sequence + (if (side.expiry.ttl.isEmpty) "" else ", with state_ttl") +
+      (if (side.expiry.retracts) ", retracted" else "")
   }
 }

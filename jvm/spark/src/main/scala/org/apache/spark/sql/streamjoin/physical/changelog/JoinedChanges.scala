@@ -32,12 +32,18 @@ private[changelog] final class ChangesByKey(
       new HashRuns(left, rows(Side.Left).joinKey(_)),
       new HashRuns(right, rows(Side.Right).joinKey(_))
     )
+    // the keys of which rows expire, beside those of the changes
+    private val expiring = operator.retractedKeys.toArray.distinct.sorted.iterator.buffered
     private val buffers = BySide.of(_ => new ChangeBuffer[UnsafeRow])
     private var ofKey = Iterator.empty[Changed[UnsafeRow]]
 
     override def hasNext: Boolean = {
-      while (!ofKey.hasNext && (l.nonEmpty || r.nonEmpty)) {
-        val key = if (!r.nonEmpty || l.nonEmpty && l.hash <= r.hash) l.hash else r.hash
+      while (!ofKey.hasNext && (l.nonEmpty || r.nonEmpty || expiring.nonEmpty)) {
+        val arriving = if (!r.nonEmpty || l.nonEmpty && l.hash <= r.hash) l else r
+        val key =
+          if (!expiring.hasNext || arriving.nonEmpty && arriving.hash < expiring.head) arriving.hash
+          else expiring.head
+        if (expiring.hasNext && expiring.head == key) expiring.next()
         ofKey = operator.process(key, changes(Side.Left, l, key), changes(Side.Right, r, key))
       }
       ofKey.hasNext

@@ -61,8 +61,10 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       l,
       r,
       if (appendOnly) ChangelogMode.AppendOnly
-      else if (j.normalizes) ChangelogMode.Normalize
-      else ChangelogMode.Join,
+      else
+        j.normalization.fold[ChangelogMode](ChangelogMode.Join)(n =>
+          ChangelogMode.Normalize(n.evicts)
+        ),
       output(j, asked, wanted),
       JoinTimes.of(j.analysis),
       ChangelogInputs(
@@ -164,8 +166,9 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       (j.only(side).toSeq ++ timed(j, side)).reduceOption(And(_, _)),
       SideExpiry(
         j.leaving.columns(side),
-        j.ttl(side),
-        j.ttlTime(side).map(a => j.analysis.expressions.indexWhere(_.semanticEquals(a)))
+        j.ttl(side).map(_.micros),
+        j.ttlTime(side).map(a => j.analysis.expressions.indexWhere(_.semanticEquals(a))),
+        j.ttl(side).exists(_.retracts)
       )
     )
   }

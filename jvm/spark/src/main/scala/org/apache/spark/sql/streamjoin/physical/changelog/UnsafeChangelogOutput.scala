@@ -46,18 +46,22 @@ private[changelog] final class UnsafeChangelogOutput(
 
   private val pair = new JoinedRow
 
-  private def emitted(l: InternalRow, r: InternalRow): Option[UnsafeRow] = {
-    val both = pair(l, r)
+  private def emitted(both: InternalRow): Option[UnsafeRow] =
     Option.when(wanted.forall(_.eval(both)))(ofInputs(both).copy())
-  }
 
   private val nullLeft = new GenericInternalRow(left.length)
   private val nullRight = new GenericInternalRow(right.length)
 
-  override def joined(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] = emitted(l, r)
+  private def padded(side: Side, row: UnsafeRow): InternalRow =
+    if (side == Side.Left) pair(row, nullRight) else pair(nullLeft, row)
 
-  override def alone(side: Side, row: UnsafeRow): Option[UnsafeRow] =
-    if (side == Side.Left) emitted(row, nullRight) else emitted(nullLeft, row)
+  override def joined(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] = emitted(pair(l, r))
+
+  override def alone(side: Side, row: UnsafeRow): Option[UnsafeRow] = emitted(padded(side, row))
+
+  override def identifiedBy(side: Side): Boolean = spec.identifiedBy(side)
+
+  override def ofKey(side: Side, row: UnsafeRow): UnsafeRow = ofInputs(padded(side, row)).copy()
 
   private lazy val keyOf =
     Option.when(spec.output.key.nonEmpty)(UnsafeProjection.create(spec.output.key, columns))

@@ -36,6 +36,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
 
   private var nowMs = 0L
   private var before: Array[Long] = _
+  private var now: Array[Long] = _
 
   private val left = new OneSide(Left)
   private val right = new OneSide(Right)
@@ -54,10 +55,12 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
    *
    * @param nowMs the recorded time of the batch
    * @param before the watermarks, by column, below which a change is late
+   * @param now the watermarks at the end of the batch
    */
-  def begin(nowMs: Long, before: Array[Long]): Unit = {
+  def begin(nowMs: Long, before: Array[Long], now: Array[Long]): Unit = {
     this.nowMs = nowMs
     this.before = before
+    this.now = now
   }
 
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
@@ -207,16 +210,21 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     }
 
     /** A delete with only the key does not contain the time of its row, which may have expired. */
-    override def mayHaveExpired(row: UnsafeRow): Boolean = own.expiry.ttl.exists { ttl =>
-      own.expiry.ttlTime.forall { column =>
-        times.read(row, read)
-        if (read.isNull(column)) keyed
-        else Saturated.add(read(column), ttl) < before(column)
-      }
+    override def mayHaveExpired(row: UnsafeRow): Boolean = own.expiry.keepsResults &&
+      own.expiry.ttlTime.forall(isOver(row, _, before, withoutTime = keyed))
+
+    override val retractsExpired: Boolean = own.expiry.retracts
+
+    override def expired(row: UnsafeRow): Boolean = retractsExpired && !isTombstone(row) &&
+      own.expiry.ttlTime.exists(isOver(row, _, now, withoutTime = false))
+
+    private def isOver(row: UnsafeRow, column: Int, clock: Array[Long], withoutTime: Boolean) = {
+      times.read(row, read)
+      if (read.isNull(column)) withoutTime
+      else Saturated.add(read(column), own.expiry.ttl.get) < clock(column)
     }
 
-    override val settlesExpired: Boolean =
-      own.key.oneAJoinKey && own.expiry.ttl.nonEmpty && own.expiry.leaves.isEmpty
+    override val marksMatched: Boolean = spec.marksMatched(side)
 
     /** A NULL time neither evicts nor expires its row. */
     private def time(column: Int): Long = if (read.isNull(column)) Long.MaxValue else read(column)

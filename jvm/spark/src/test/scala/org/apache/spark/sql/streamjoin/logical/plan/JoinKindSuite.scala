@@ -101,14 +101,17 @@ class JoinKindSuite extends AnalysisSession {
         JoinOptions(mode = Some(JoinOptions.EventTime), emit = Some(JoinOptions.Early)),
       "left state_ttl" -> JoinOptions(ttl = BySide(Some("1 day"), None)),
       "right state_ttl" -> JoinOptions(ttl = BySide(None, Some("1 day"))),
+      "on_expiry" -> JoinOptions(retractsExpired = true),
+      "state_ttl, on_expiry" ->
+        JoinOptions(ttl = BySide(Some("1 day"), None), retractsExpired = true),
       "match" -> JoinOptions(last = true)
     )
     def refused(kind: JoinKind) = options.collect {
       case (name, o) if kind.misfit(join(orders, options = Some(o))).nonEmpty => name
     }
-    val ttl = Seq("left state_ttl", "right state_ttl")
-    assert(refused(JoinKind.EventTime) == ttl)
-    assert(refused(JoinKind.AsOf) == Seq("retention"))
+    val expiry = Seq("on_expiry", "state_ttl, on_expiry")
+    assert(refused(JoinKind.EventTime) == Seq("left state_ttl", "right state_ttl") ++ expiry)
+    assert(refused(JoinKind.AsOf) == "retention" +: expiry)
     assert(refused(JoinKind.Changelog) ==
       Seq(
         "late",
@@ -116,6 +119,7 @@ class JoinKindSuite extends AnalysisSession {
         "event_time",
         "final",
         "early and event_time",
+        "on_expiry",
         "match"
       ))
     assert(refused(JoinKind.OfTables).isEmpty)

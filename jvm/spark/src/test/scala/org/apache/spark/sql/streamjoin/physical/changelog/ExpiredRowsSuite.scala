@@ -15,11 +15,17 @@ class ExpiredRowsSuite extends PlannedChangelogs {
   private val Hour = 3600000000L
 
   /** @param on of the inputs `a` and `b` */
-  private def spec(left: DataFrame, on: String, ttl: Option[String]): ChangelogSpec = {
+  private def spec(
+      left: DataFrame,
+      on: String,
+      ttl: Option[String],
+      how: String = "left",
+      onExpiry: String = "keep"
+  ): ChangelogSpec = {
     val options = new java.util.HashMap[String, Any](java.util.Map.of("mode", "changelog"))
-    ttl.foreach(options.put("state_ttl", _))
+    for (age <- ttl) options.putAll(java.util.Map.of("state_ttl", age, "on_expiry", onExpiry))
     val right = changes(Seq("k"), None)
-    val joined = PythonApi.streamJoin(left.as("a"), right.as("b"), on, "left", options)
+    val joined = PythonApi.streamJoin(left.as("a"), right.as("b"), on, how, options)
     planned(session.sessionState.optimizer.execute(planOf(joined)).collectFirst {
       case j: ChangelogJoin if !j.normalizes => j
     }.get).spec
@@ -27,7 +33,8 @@ class ExpiredRowsSuite extends PlannedChangelogs {
 
   private def rows(of: ChangelogSpec, watermark: Long): UnsafeChangelogRows = {
     val rows = new UnsafeChangelogRows(of)
-    rows.begin(0L, Array.fill(of.times.expressions.length)(watermark))
+    val watermarks = Array.fill(of.times.expressions.length)(watermark)
+    rows.begin(0L, watermarks, watermarks)
     rows
   }
 
@@ -63,17 +70,34 @@ class ExpiredRowsSuite extends PlannedChangelogs {
     }
   }
 
-  test("a change settles the expired row if its side has one row for each join key and a TTL") {
-    def settles(key: Seq[String], on: String, ttl: Option[String]) =
-      rows(spec(changes(key, None), on, ttl), Watermarks.Unknown)(Left).settlesExpired
-    val ttl = Some("1 hour")
-    assert(settles(Seq("k"), "a.k = b.k", ttl))
-    assert(settles(Seq("k"), "a.k = b.k AND a.id = b.id", ttl))
-    assert(!settles(Seq("k"), "a.k = b.k", None))
-    assert(!settles(Nil, "a.k = b.k", ttl))
-    assert(!settles(Seq("id"), "a.k = b.k", ttl))
-    assert(!settles(Seq("id", "k"), "a.k = b.k", ttl))
-    val right = rows(spec(changes(Nil, None), "a.k = b.k", ttl), Watermarks.Unknown)
-    assert(right(Right).settlesExpired)
+  test(
+    "rows whose expiry retracts results cannot have expired unseen, and are over by event time"
+  ) {
+    val of = spec(
+      ordered(changes(Seq("k"), None), "t"),
+      "a.k = b.k",
+      Some("1 hour"),
+      onExpiry = "retract"
+    )
+    val at = rows(of, 2 * Hour)(Left)
+    for (time <- Seq[java.lang.Long](Hour - 1, Hour, null)) {
+      assert(!at.mayHaveExpired(row(of.left, time)))
+      assert(at.expired(row(of.left, time)) == (time != null && time < Hour))
+    }
+    val byWrite = spec(changes(Seq("k"), None), "a.k = b.k", Some("1 hour"), onExpiry = "retract")
+    assert(!rows(byWrite, Watermarks.Unknown)(Left).expired(row(byWrite.left, 0L)))
+  }
+
+  test("rows are marked if their partners may expire and keep their results") {
+    val ttl = Some("left=1 hour")
+    def marked(how: String, ttl: Option[String], onExpiry: String = "keep") = {
+      val of = spec(changes(Seq("k"), None), "a.k = b.k", ttl, how, onExpiry)
+      Seq(Left, Right).map(of.marksMatched)
+    }
+    assert(marked("inner", None) == Seq(false, false))
+    assert(marked("inner", ttl) == Seq(false, true))
+    assert(marked("inner", Some("1 hour")) == Seq(true, true))
+    assert(marked("semi", Some("1 hour")) == Seq(true, false))
+    assert(marked("left", Some("1 hour"), "retract") == Seq(false, false))
   }
 }

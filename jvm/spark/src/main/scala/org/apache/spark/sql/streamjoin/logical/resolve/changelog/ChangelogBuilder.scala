@@ -20,7 +20,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinTypes,
   KeyedWatermarks,
   StreamJoinHint,
-  Tagged
+  Tagged,
+  TimeToLive
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Refusal, StateTtl}
@@ -60,8 +61,8 @@ private[streamjoin] object ChangelogBuilder {
     val options = StreamJoinHint.options(asked).getOrElse(JoinOptions())
     for {
       _ <- JoinKind.Changelog.misfit(asked).map(Refusal(_)).toLeft(())
-      leftTtl <- ttl(options.ttl.left, asked.origin)
-      rightTtl <- ttl(options.ttl.right, asked.origin)
+      leftTtl <- ttl(options, Side.Left, asked.origin)
+      rightTtl <- ttl(options, Side.Right, asked.origin)
       joinType <- JoinTypes.of(join.joinType).toRight(
         Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
       )
@@ -90,17 +91,22 @@ private[streamjoin] object ChangelogBuilder {
     if (isLookup && time(join.right).nonEmpty) time(join.left) else None
   }
 
-  private def ttl(text: Option[String], origin: Origin): Either[Refusal, Option[Long]] =
-    text match {
-      case Some(said) => StateTtl.of(said, origin).map(Some(_))
-      case None       => Right(None)
+  private def ttl(
+      options: JoinOptions,
+      side: Side,
+      origin: Origin
+  ): Either[Refusal, Option[TimeToLive]] =
+    options.ttl(side) match {
+      case Some(text) =>
+        StateTtl.of(text, origin).map(micros => Some(TimeToLive(micros, options.retractsExpired)))
+      case None => Right(None)
     }
 
   private def built(
       join: Join,
       joinType: JoinType,
       condition: Expression,
-      ttl: BySide[Option[Long]]
+      ttl: BySide[Option[TimeToLive]]
   ): (ChangelogJoin, LogicalPlan) = {
     val (l, r) = (
       DistinctAttributes.keep(join.left, join.right),
@@ -112,15 +118,17 @@ private[streamjoin] object ChangelogBuilder {
     val leaves = draft.leaving.exists
     val aging = Side.both.flatMap(draft.ttlTime(_))
     val (x, y) = if (leaves || aging.nonEmpty) (timedLeft, timedRight) else (l, r)
-    val left = LatestVersions.kept(x, joinKey(draft, Side.Left), leaves, ttl.left)
-    val right = LatestVersions.kept(y, joinKey(draft, Side.Right), leaves, ttl.right)
+    def timed(a: Attribute) = leaves || aging.exists(_.exprId == a.exprId)
+    def kept(input: LogicalPlan, side: Side) =
+      LatestVersions.kept(input, joinKey(draft, side), Lasting(leaves, ttl(side), timed))
+    val (left, right) = (kept(x, Side.Left), kept(y, Side.Right))
     val built = Tagged(join)(ChangelogDraft.of(
       left,
       CarriedSequence.apart(left, right),
       joinType,
       condition,
       ttl,
-      timed = a => leaves || aging.exists(_.exprId == a.exprId)
+      timed
     ))
     val carried = AttributeSet(built.children.flatMap(_.output)) -- (x.output ++ y.output)
     val columns = built.output.filterNot(carried.contains).map(a =>

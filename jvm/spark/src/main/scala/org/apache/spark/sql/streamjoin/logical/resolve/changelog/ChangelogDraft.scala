@@ -15,6 +15,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
   NamedTime,
+  Normalization,
+  TimeToLive,
   UniqueKey
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
@@ -29,7 +31,7 @@ private[resolve] object ChangelogDraft {
   /**
    * @param ttl the time to live of the rows of each input
    * @param timed selects the event times by which rows are evicted or expire
-   * @param normalizes whether it only adds the old images to the changes of one input, see
+   * @param normalization set if it only adds the old images to the changes of one input, see
    *   [[LatestVersions]]
    */
   def of(
@@ -37,12 +39,13 @@ private[resolve] object ChangelogDraft {
       right: LogicalPlan,
       joinType: JoinType,
       condition: Expression,
-      ttl: BySide[Option[Long]],
+      ttl: BySide[Option[TimeToLive]],
       timed: Attribute => Boolean = _ => true,
-      normalizes: Boolean = false
+      normalization: Option[Normalization] = None
   ): ChangelogJoin = {
     // nodes above a normalization may read commit columns
-    val (l, r) = (arriving(left, commits = normalizes), arriving(right, commits = normalizes))
+    val commits = normalization.nonEmpty
+    val (l, r) = (arriving(left, commits), arriving(right, commits))
     val (x, y) = (ZonedInput.joined(l), ZonedInput.joined(r))
     val times = Seq(x, y).flatMap { p =>
       val own = TimeColumns.of(p)
@@ -69,12 +72,16 @@ private[resolve] object ChangelogDraft {
           nullable = false
         )())
       ),
-      normalizes,
+      normalization,
       AliasedColumn.of(condition.references, left, right)
     )
   }
 
-  private def described(input: LogicalPlan, added: Attribute, ttl: Option[Long]): ChangelogInput =
+  private def described(
+      input: LogicalPlan,
+      added: Attribute,
+      ttl: Option[TimeToLive]
+  ): ChangelogInput =
     ChangelogInput(
       added,
       UniqueKey.of(input),

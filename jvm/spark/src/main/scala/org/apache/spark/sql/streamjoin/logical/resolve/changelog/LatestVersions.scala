@@ -16,7 +16,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   EndsChanges,
   ImposeOrder,
-  SameRows
+  Normalization,
+  SameRows,
+  TimeToLive
 }
 
 import io.streamjoin.model.{BySide, JoinType}
@@ -37,30 +39,28 @@ private[resolve] object LatestVersions {
    * image. Otherwise only its sequence is restored, see [[CarriedSequence]].
    *
    * @param joinKey the join key as columns of the input; none if a part of it is an expression
-   * @param leaves whether the join evicts rows by watermark
-   * @param ttl the time to live of rows, in microseconds
+   * @param lasting when the join evicts and expires the rows of the input
    */
   def kept(
       input: LogicalPlan,
       joinKey: Option[Seq[Attribute]],
-      leaves: Boolean,
-      ttl: Option[Long]
+      lasting: Lasting
   ): LogicalPlan = {
     val key = ChangelogMarks.key(input.output)
     val called = AliasedColumn.of(input.output, input)
     val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
     if (!ChangelogMarks.isKeyed(input.output))
-      UnitedChanges.completed(input)(normalized(_, images(_, leaves, ttl, called)))
+      UnitedChanges.completed(input)(normalized(_, images(_, lasting, called)))
     else
       Option
         .when(key.nonEmpty && together && passesAll(input))(input)
         .flatMap(CarriedSequence.of)
-        .getOrElse(normalized(input, images(_, leaves, ttl, called)))
+        .getOrElse(normalized(input, images(_, lasting, called)))
   }
 
   /** Adds the old image to each change, for operators other than joins. */
   def complete(changes: LogicalPlan): LogicalPlan =
-    normalized(changes, images(_, leaves = false, ttl = None, Nil))
+    normalized(changes, images(_, Lasting.forEver, Nil))
 
   /**
    * Whether each change has its old image: no declaration has a key, or a join below adds the
@@ -125,8 +125,7 @@ private[resolve] object LatestVersions {
    */
   private def images(
       declared: LogicalPlan,
-      leaves: Boolean,
-      ttl: Option[Long],
+      lasting: Lasting,
       called: Seq[AliasedColumn]
   ): LogicalPlan = {
     val kind = ChangelogMarks.kind(declared.output).get
@@ -152,9 +151,10 @@ private[resolve] object LatestVersions {
         nothing,
         JoinType.LeftAnti,
         condition,
-        BySide(ttl, None),
-        timed = _ => leaves,
-        normalizes = true
+        // the join above expires the same row at the same time, and retracts what is required
+        BySide(lasting.ttl.map(_.copy(retracts = false)), None),
+        lasting.timed,
+        Some(Normalization(lasting.evicts))
       )
       .copy(aliased = called.filter(c => key.exists(_.semanticEquals(c.child))))
     val back: Seq[NamedExpression] = declared.output.map { a =>
@@ -164,4 +164,20 @@ private[resolve] object LatestVersions {
     }
     Project(back, complete)
   }
+}
+
+/**
+ * When the rows of an input leave the state of a join.
+ *
+ * @param evicts whether watermarks evict them
+ * @param timed selects the event times by which they are evicted or expire
+ */
+private[resolve] final case class Lasting(
+    evicts: Boolean,
+    ttl: Option[TimeToLive],
+    timed: Attribute => Boolean
+)
+
+private[resolve] object Lasting {
+  val forEver: Lasting = Lasting(evicts = false, None, _ => false)
 }

@@ -27,7 +27,10 @@ class ChangelogOptionsSuite extends AnalysisSession {
     planOf(df).collectFirst { case j: ChangelogJoin if !j.normalizes => j }
       .getOrElse(fail(planOf(df).toString))
 
-  private def ttl(df: DataFrame) = (join(df).ttl(Side.Left), join(df).ttl(Side.Right))
+  private def ttl(df: DataFrame) = {
+    def micros(side: Side) = join(df).ttl(side).map(_.micros)
+    (micros(Side.Left), micros(Side.Right))
+  }
 
   test("the hint mode => 'changelog' makes a changelog join and adds its columns to *") {
     val hint = "/*+ STREAM_JOIN(mode => 'changelog') */"
@@ -90,7 +93,7 @@ class ChangelogOptionsSuite extends AnalysisSession {
       where
     )
     val both = planOf(sql("state_ttl => '1 day'", "c AS x", s"$exists AND k IN (SELECT id FROM b)"))
-      .collect { case j: ChangelogJoin if !j.normalizes => j.ttl(Side.Left) }
+      .collect { case j: ChangelogJoin if !j.normalizes => j.ttl(Side.Left).map(_.micros) }
     assert(both == Seq(Some(Day), Some(Day)))
     // without a changelog the output has no change columns
     for (where <- Seq(exists, "x.id > 3", "x.id IN (1, 2)"))
