@@ -55,7 +55,7 @@ object PythonApi {
    *   each listed column
    * @param how a join type, as in `Dataset.join`
    * @param options options of the hint `STREAM_JOIN`: `retention`, `late`, `mode`, `emit`,
-   *   `state_ttl`, `match`; see [[org.apache.spark.sql.streamjoin.logical.plan.JoinOptions]]
+   *   `state_ttl`, `match`; see [[org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions]]
    */
   def streamJoin(
       left: DataFrame,

@@ -8,8 +8,10 @@ import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.Counters
 import io.streamjoin.join.eventtime.{EarliestTimes, EventTimeJoin, JoinStats}
 import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.state.segment.history.{History, PackedInput}
+import io.streamjoin.state.segment.pages.{MemoryPool, Spilling}
 import io.streamjoin.watermark.WatermarkPlan
-import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoinState, Spilling}
+import io.streamjoin.state.segment.SegmentJoinState
 
 /**
  * Runs a join batch by batch. The watermarks of the previous batch decide which rows are late. Rows

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer
 
 import scala.collection.mutable
 
-import io.streamjoin.state.segment.RowCodec
+import io.streamjoin.state.segment.pages.RowCodec
 
 /** Writes a row as its index in a list of all rows, with a length that varies by row. */
 final class TestRowCodec extends RowCodec[TestRow] {

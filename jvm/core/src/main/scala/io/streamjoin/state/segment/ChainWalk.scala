@@ -2,6 +2,9 @@ package io.streamjoin.state.segment
 
 import java.util.Arrays
 
+import io.streamjoin.state.segment.index.ChainIndex
+import io.streamjoin.state.segment.pages.{ChainKind, SlotPages}
+
 /**
  * Walk over the rows of a key and a range of times in several segments. It follows the chains
  * of all segments side by side, one row of each chain in a round. Rows are rarely in the

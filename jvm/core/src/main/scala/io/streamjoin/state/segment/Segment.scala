@@ -3,6 +3,23 @@ package io.streamjoin.state.segment
 import java.util.Arrays
 import java.util.function.IntConsumer
 
+import io.streamjoin.state.segment.index.{
+  ChainIndex,
+  DiskIndex,
+  NoIndex,
+  SearchIndex,
+  SegmentIndex,
+  SegmentLimits
+}
+import io.streamjoin.state.segment.pages.{
+  ChainKind,
+  FreeRows,
+  RowBytes,
+  RowCodec,
+  RowPages,
+  SpilledBytes
+}
+
 /**
  * Segment: buffered rows of one side whose first limits are in one range, with an index by key.
  * Rows that are evicted at the same time are in one segment, and an eviction drops it as a

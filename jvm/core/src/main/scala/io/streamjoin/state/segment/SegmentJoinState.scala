@@ -4,6 +4,14 @@ import java.io.DataOutputStream
 
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed, Watched}
+import io.streamjoin.state.segment.history.{
+  ChangeHead,
+  ChangeRow,
+  ChangeWriter,
+  History,
+  PackedInput
+}
+import io.streamjoin.state.segment.pages.{RowBytes, RowCodec, SpillFile, SpilledBytes, Spilling}
 
 /**
  * Join state in memory: buffered rows in segments by expiry, with a spill file on the local

@@ -4,6 +4,7 @@ import java.util.function.ObjIntConsumer
 
 import io.streamjoin.model.Watermarks
 import io.streamjoin.state.{BufferedRow, Probed, Watched}
+import io.streamjoin.state.segment.pages.{RowCodec, SpilledBytes}
 
 /**
  * The buffered rows of one side, in segments in ascending order of their first limit.

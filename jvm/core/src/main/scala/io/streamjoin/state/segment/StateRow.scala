@@ -1,6 +1,7 @@
 package io.streamjoin.state.segment
 
 import io.streamjoin.state.BufferedRow
+import io.streamjoin.state.segment.pages.{RowBytes, RowCodec}
 
 /** A buffered row in its place in a segment: its numbers and bytes are read on demand. */
 abstract class StateRow[R] private[segment] (codec: RowCodec[R]) extends BufferedRow[R] {

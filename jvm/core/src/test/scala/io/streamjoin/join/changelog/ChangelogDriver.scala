@@ -9,7 +9,9 @@ import io.streamjoin.bounds.{JoinBounds, RowTimes, TimeBound, TimeColumn}
 import io.streamjoin.join.Counters
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
-import io.streamjoin.state.segment.{MemoryPool, PackedInput, RowCodec, SegmentJoinState, Spilling}
+import io.streamjoin.state.segment.SegmentJoinState
+import io.streamjoin.state.segment.history.PackedInput
+import io.streamjoin.state.segment.pages.{MemoryPool, RowCodec, Spilling}
 import io.streamjoin.testing.{HeapJoinState, LocalFiles}
 
 /**

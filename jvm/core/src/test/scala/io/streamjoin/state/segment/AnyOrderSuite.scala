@@ -6,6 +6,8 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.Side
+import io.streamjoin.state.segment.history.History
+import io.streamjoin.state.segment.pages.{MemoryPool, Spilling}
 import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 

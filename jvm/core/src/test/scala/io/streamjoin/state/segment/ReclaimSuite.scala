@@ -7,6 +7,16 @@ import scala.collection.mutable
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.Side.Left
+import io.streamjoin.state.segment.history.PackedInput
+import io.streamjoin.state.segment.pages.{
+  ChainKind,
+  MemoryPool,
+  RowCodec,
+  SlotPages,
+  SpillFile,
+  SpilledBytes,
+  Spilling
+}
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 /** Rows that are removed individually and replaced, while their segment stays. */

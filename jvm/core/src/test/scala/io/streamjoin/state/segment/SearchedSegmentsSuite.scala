@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.Left
+import io.streamjoin.state.segment.pages.{MemoryPool, Spilling}
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 /**

@@ -9,6 +9,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.state.{Probed, Watched}
+import io.streamjoin.state.segment.history.PackedInput
+import io.streamjoin.state.segment.pages.{MemoryPool, RowCodec, Spilling}
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 class SegmentJoinStateSuite extends AnyFunSuite {

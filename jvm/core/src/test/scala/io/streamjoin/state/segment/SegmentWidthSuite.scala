@@ -5,6 +5,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.state.segment.pages.{SpillFile, SpilledBytes}
 import io.streamjoin.testing.LocalFiles
 
 class SegmentWidthSuite extends AnyFunSuite {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.{classic, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.StaticSQLConf
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 

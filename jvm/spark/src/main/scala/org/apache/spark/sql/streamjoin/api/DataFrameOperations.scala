@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Literal, NamedArgumentExpressi
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.streamjoin.errors.AliasErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, OptionValue, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoinHint
+import org.apache.spark.sql.streamjoin.logical.plan.options.{JoinOptions, OptionValue}
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
   HoldHintedJoins,
   ResolveAwaitedJoin,

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.errors.QueryCompilationErrors
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.Version
-import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 
 /**
  * SQL function `streamjoin_version()`: the version of the jar. Clients of Spark Connect call it,

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
-import org.apache.spark.sql.streamjoin.logical.plan.InputSource
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
 import org.json4s._
 import org.json4s.JsonDSL._
 

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.EquiKey
 
 import io.streamjoin.bounds.{JoinBounds, Saturated}
 

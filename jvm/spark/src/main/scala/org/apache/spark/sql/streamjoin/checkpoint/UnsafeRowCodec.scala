@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.checkpoint
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-import io.streamjoin.state.segment.RowCodec
+import io.streamjoin.state.segment.pages.RowCodec
 
 /**
  * Copies Spark's rows, which are bytes already. `read` reuses one row that points to the bytes read

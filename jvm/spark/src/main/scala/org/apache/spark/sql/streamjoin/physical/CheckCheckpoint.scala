@@ -11,9 +11,9 @@ import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, StreamOrder}
-import org.apache.spark.sql.streamjoin.physical.stateful.CheckpointedState
 import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, StreamOrder}
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.CheckpointedState
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,

@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.BuiltinJoin
-import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, PassesRows}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.ExplainedLine
+import org.apache.spark.sql.streamjoin.physical.stateful.times.PassesRows
 import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinExec
 
 /**

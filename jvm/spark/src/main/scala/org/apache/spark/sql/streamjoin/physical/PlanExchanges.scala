@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.{ColumnarRule, SortExec, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
 import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
 import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
 import org.apache.spark.sql.streamjoin.physical.consolidate.ConsolidateExec

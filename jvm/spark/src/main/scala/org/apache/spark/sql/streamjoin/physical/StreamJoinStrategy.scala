@@ -16,21 +16,21 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
-import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   AsOfJoin,
   ChangelogJoin,
-  EventTimeMarks,
   ImposeOrder,
   InOrder,
   JoinNode,
   SplitKeyUpdates,
   StreamJoin,
-  StreamJoinInput,
   StreamOrder,
   ToUpserts
 }
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
+import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.logical.plan.EventTimeMarks
 import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.{
   AboveChanges,
@@ -40,8 +40,8 @@ import org.apache.spark.sql.streamjoin.physical.changelog.{
 }
 import org.apache.spark.sql.streamjoin.physical.eventtime.{JoinExplanation, StreamJoinExec}
 import org.apache.spark.sql.streamjoin.physical.ordered.{InOrderExec, OrderSpec, StreamOrderExec}
-import org.apache.spark.sql.streamjoin.physical.stateful.{
-  BatchInfo,
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.BatchInfo
+import org.apache.spark.sql.streamjoin.physical.stateful.times.{
   CappedWatermarkExec,
   EventTimeMarksExec,
   ImposeOrderExec,

@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.stateful.DisplayNames
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.DisplayNames
 
 import io.streamjoin.model.{BySide, Side}
 

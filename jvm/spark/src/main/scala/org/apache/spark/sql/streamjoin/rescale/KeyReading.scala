@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
 import org.apache.spark.sql.streamjoin.physical.eventtime.BucketPlacement
 
 /**

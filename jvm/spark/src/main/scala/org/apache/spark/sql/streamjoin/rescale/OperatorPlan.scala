@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
-import org.apache.spark.sql.streamjoin.physical.stateful.JoinDistribution
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinDistribution
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.{HotKeys, Routing}

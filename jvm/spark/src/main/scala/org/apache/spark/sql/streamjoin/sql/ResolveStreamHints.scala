@@ -20,13 +20,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  JoinOptions,
-  OptionValue,
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   StreamJoinHint,
   UnresolvedChangelog,
   UnresolvedImposeOrder
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.{JoinOptions, OptionValue}
 import org.apache.spark.sql.types.StringType
 
 /**

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   LastRows,
   RelationWindow,
   UnresolvedChangelog,

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
-import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 
 /**
  * Rewrites the hint `STREAM_JOIN` in a text.

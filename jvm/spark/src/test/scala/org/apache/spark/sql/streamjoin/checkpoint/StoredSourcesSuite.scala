@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredSources.{Moved, Shifted}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
-import org.apache.spark.sql.streamjoin.logical.plan.InputSource
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
 
 /** Which changes of the sources of inputs are exchanges. */
 class StoredSourcesSuite extends AnyFunSuite {

@@ -4,7 +4,7 @@ import org.apache.spark.SparkConf
 import org.apache.spark.sql.{classic, AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.StaticSQLConf
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.ResolveAwaitedJoin
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.test.SharedSparkSession

@@ -11,10 +11,10 @@ import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.checkpoint.formats.CheckpointFit
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, ChangelogJoin, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{AsOfJoin, ChangelogJoin, StreamJoin}
 import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.PlanChangelogJoin
-import org.apache.spark.sql.streamjoin.physical.stateful.{BatchInfo, CheckpointedState}
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{BatchInfo, CheckpointedState}
 
 /** Restarts of each kind of join in another time zone of the session, by its description. */
 class AnotherZoneSuite extends AnalysisSession {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FormattedMode, LocalTableScanExec, SimpleMode, SparkPlan}
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   AsOfJoin,
   ChangelogJoin,
   StreamJoin,
@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.PlanChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.ordered.{OrderSpec, StreamOrderExec}
-import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.BatchInfo
 import org.apache.spark.sql.streamjoin.run.RunScope
 
 import io.streamjoin.PythonApi

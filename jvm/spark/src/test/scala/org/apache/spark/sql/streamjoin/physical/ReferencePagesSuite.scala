@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.errors.ErrorConditions
-import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogMetrics
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
 import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinMetrics

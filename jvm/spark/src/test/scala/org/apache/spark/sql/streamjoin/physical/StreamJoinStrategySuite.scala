@@ -3,11 +3,11 @@ package org.apache.spark.sql.streamjoin.physical
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.optimize.RulesOverJoins
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, ImposeOrder, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{AsOfJoin, ImposeOrder, StreamOrder}
 import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
-import org.apache.spark.sql.streamjoin.physical.stateful.ImposeOrderExec
+import org.apache.spark.sql.streamjoin.physical.stateful.times.ImposeOrderExec
 
 import io.streamjoin.PythonApi
 

@@ -2,8 +2,9 @@ package org.apache.spark.sql.streamjoin.reporting
 
 import java.util.UUID
 
-import org.apache.spark.sql.streamjoin.physical.stateful.DisplayNames
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.DisplayNames
 
 import io.streamjoin.model.BySide
 

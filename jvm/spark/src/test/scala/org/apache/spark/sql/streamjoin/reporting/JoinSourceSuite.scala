@@ -4,8 +4,9 @@ import java.util.UUID
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.streamjoin.physical.stateful.DisplayNames
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.DisplayNames
 
 import io.streamjoin.model.BySide
 

@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.checkpoint.StoredTimes
-import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.EquiKey
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side

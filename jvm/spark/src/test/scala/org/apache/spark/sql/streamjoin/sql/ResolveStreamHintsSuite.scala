@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   StreamJoinHint,
   UnresolvedChangelog,
   UnresolvedImposeOrder

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.sql
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ImposeOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, ImposeOrder}
 
 /** Each valid SQL form is accepted. */
 class SqlFormsSuite extends AnalysisSession {

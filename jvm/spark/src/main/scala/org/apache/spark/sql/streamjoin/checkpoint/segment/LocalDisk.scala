@@ -8,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 
-import io.streamjoin.state.segment.{MemoryPool, Spilling}
+import io.streamjoin.state.segment.pages.{MemoryPool, Spilling}
 
 /** Spill settings of the states in this process. */
 private[segment] object LocalDisk {

@@ -4,7 +4,8 @@ import java.io.DataOutputStream
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.streamjoin.state.segment.{PackedInput, SegmentJoinState}
+import io.streamjoin.state.segment.SegmentJoinState
+import io.streamjoin.state.segment.history.PackedInput
 
 /**
  * A version of a partition's state.

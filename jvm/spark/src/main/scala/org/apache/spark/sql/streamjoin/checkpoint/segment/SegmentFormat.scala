@@ -25,7 +25,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.model.Side
-import io.streamjoin.state.segment.{ChangeRow, History}
+import io.streamjoin.state.segment.history.{ChangeRow, History}
 
 /**
  * State format with rows in memory, in segments by expiry, spilled to the local disk if memory is

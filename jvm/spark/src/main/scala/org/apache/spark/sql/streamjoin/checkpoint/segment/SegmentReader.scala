@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredRows, Stored
 import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.model.Side
-import io.streamjoin.state.segment.{ChangeRow, History}
+import io.streamjoin.state.segment.history.{ChangeRow, History}
 
 /**
  * Reads a version of the state from its files. A running query may continue to write and merge

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.streamjoin.spark.VersionedStores
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.state.segment.Spilling
+import io.streamjoin.state.segment.pages.Spilling
 
 /**
  * Provider of the stores of one [[StoredPartition]].

@@ -12,7 +12,7 @@ import org.apache.spark.sql.streamjoin.spark.FileManagers
 import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.io.CompressionCodec
 
-import io.streamjoin.state.segment.PackedInput
+import io.streamjoin.state.segment.history.PackedInput
 
 /**
  * Reads and writes the files of one partition's state.

@@ -15,7 +15,9 @@ import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
 import org.apache.spark.sql.streamjoin.spark.StoreReports
 import org.apache.spark.util.Utils
 
-import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
+import io.streamjoin.state.segment.SegmentJoinState
+import io.streamjoin.state.segment.history.History
+import io.streamjoin.state.segment.pages.Spilling
 
 /**
  * The state of one partition between batches: the rows in memory at the last version, and the files

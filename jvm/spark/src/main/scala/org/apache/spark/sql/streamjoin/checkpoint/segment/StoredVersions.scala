@@ -7,7 +7,7 @@ import scala.util.Using
 
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 
-import io.streamjoin.state.segment.PackedInput
+import io.streamjoin.state.segment.history.PackedInput
 
 /** The versions of one partition's state, read from its files. */
 private[segment] final class StoredVersions(files: StateFiles) {

@@ -8,7 +8,9 @@ import org.apache.spark.sql.catalyst.optimizer.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinTypes, StreamJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinTypes
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
 import io.streamjoin.model.Side

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{LIMIT, REPARTITION_OPERATION}
-import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{OrderScope, StreamOrder}
 
 /**
  * Sorts an ordered output in one partition if a node above gathers all rows, such as LIMIT. Spark

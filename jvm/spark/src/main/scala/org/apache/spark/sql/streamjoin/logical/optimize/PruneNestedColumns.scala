@@ -3,8 +3,9 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, StreamJoin}
 import org.apache.spark.sql.catalyst.optimizer.NestedColumnAliasing.rewritePlanIfSubsetFieldsUsed
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.AliasedColumn
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 import org.apache.spark.sql.types.StructType
 
 /**

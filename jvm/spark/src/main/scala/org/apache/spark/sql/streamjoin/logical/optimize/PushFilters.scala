@@ -4,15 +4,15 @@ import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet
 import org.apache.spark.sql.catalyst.optimizer.{EliminateOuterJoin, PushPredicateThroughJoin}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   AsOfJoin,
   ChangeMetadataColumns,
-  JoinTypes,
   StreamJoin,
-  StreamJoinInput,
   StreamOrder,
   ToUpserts
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinTypes
 
 /**
  * Pushes filters below the nodes of this project.

@@ -3,8 +3,8 @@ package org.apache.spark.sql.streamjoin.physical.asof
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
-import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, TimeWords}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.AsOfJoin
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{Explanation, TimeWords}
 
 /** Text of `explain` about an as-of join. */
 private[asof] object AsOfExplanation {

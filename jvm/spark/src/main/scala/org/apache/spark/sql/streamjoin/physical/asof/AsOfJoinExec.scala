@@ -6,7 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
-import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
+  BatchInfo,
+  JoinDistribution,
+  StatefulBinaryExec
+}
 import org.apache.spark.sql.streamjoin.physical.timed.{ReportsDisorder, TimedJoinSpec}
 
 import io.streamjoin.placement.Routing

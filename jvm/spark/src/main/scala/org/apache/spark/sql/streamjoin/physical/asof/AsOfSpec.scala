@@ -7,7 +7,9 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StateFormat,
   StoredTime
 }
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual, Versions}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.Residual
+import org.apache.spark.sql.streamjoin.logical.plan.changes.Versions
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.AsOfJoin
 import org.apache.spark.sql.streamjoin.physical.timed.{JoinOutput, LateSpec, TimedJoinSpec}
 
 import io.streamjoin.join.asof.AsOfBounds

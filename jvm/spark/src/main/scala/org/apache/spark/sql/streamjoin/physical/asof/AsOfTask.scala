@@ -6,7 +6,12 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.exchange.RowSorter
-import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
+  BaseWatermarks,
+  BatchArrivals,
+  PartitionState,
+  RowTask
+}
 import org.apache.spark.sql.streamjoin.physical.timed.{
   DisorderReport,
   JoinedRowOutput,

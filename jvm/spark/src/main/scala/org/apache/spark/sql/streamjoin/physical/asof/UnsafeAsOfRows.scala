@@ -2,9 +2,9 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.EquiKey
 import org.apache.spark.sql.streamjoin.physical.exchange.{RowHash, RowsByBytes}
-import org.apache.spark.sql.streamjoin.physical.stateful.TimeReader
+import org.apache.spark.sql.streamjoin.physical.stateful.times.TimeReader
 
 import io.streamjoin.join.asof.AsOfRows
 import io.streamjoin.model.{BySide, Side}

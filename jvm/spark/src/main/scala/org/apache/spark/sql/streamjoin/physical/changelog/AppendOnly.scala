@@ -4,7 +4,8 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, In, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 import io.streamjoin.model.{JoinType, Side}
 

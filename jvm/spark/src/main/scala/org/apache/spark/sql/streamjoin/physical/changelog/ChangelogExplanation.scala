@@ -3,8 +3,9 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin}
-import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, TimeWords}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.AliasedColumn
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{Explanation, TimeWords}
 
 import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing

@@ -10,15 +10,15 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 }
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.stateful.{
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BatchInfo,
   JoinDistribution,
   JoinExec,
-  JoinTimes,
-  OperatorMetrics,
   StatefulBinaryExec
 }
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.OperatorMetrics
+import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side

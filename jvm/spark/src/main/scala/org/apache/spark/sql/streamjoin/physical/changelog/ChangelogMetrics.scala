@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.streamjoin.physical.stateful.{Figure, OperatorMetrics}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{Figure, OperatorMetrics}
 
 import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Side

@@ -2,9 +2,11 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, InputPart}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.EquiKey
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.InputPart
 import org.apache.spark.sql.streamjoin.physical.consolidate.PackedUpdate
-import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, JoinTimes}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.Explanation
+import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 import org.apache.spark.sql.types.{BooleanType, LongType, StructType}
 
 import io.streamjoin.bounds.JoinBounds
@@ -143,7 +145,7 @@ private[changelog] final case class ChangelogSpec(
  *
  * @param columns the unique key; empty: all columns identify a row, and equal rows are counted
  * @param inferred whether the key follows from a join below, see
- *   [[org.apache.spark.sql.streamjoin.logical.plan.UniqueKey]]
+ *   [[org.apache.spark.sql.streamjoin.logical.plan.nodes.UniqueKey]]
  * @param acceptsNull whether NULL is a key like any other
  * @param oneAJoinKey whether each join key has at most one row
  * @param sequence the column that orders the changes of one key

@@ -2,13 +2,13 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
-import org.apache.spark.sql.streamjoin.physical.stateful.{
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BaseWatermarks,
   BatchArrivals,
-  BatchReport,
   PartitionState,
   PartitionTask
 }
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.BatchReport
 
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangelogJoin}
 import io.streamjoin.join.Counters

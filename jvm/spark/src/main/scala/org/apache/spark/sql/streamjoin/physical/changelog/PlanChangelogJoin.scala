@@ -12,9 +12,11 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangeKindOf
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.consolidate.{PackUpdatesExec, PackedUpdate}
-import org.apache.spark.sql.streamjoin.physical.stateful.{BatchInfo, JoinTimes}
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.BatchInfo
+import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 
 import io.streamjoin.join.changelog.ChangeKind
 import io.streamjoin.model.Side

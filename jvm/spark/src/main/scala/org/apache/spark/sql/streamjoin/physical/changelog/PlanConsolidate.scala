@@ -3,12 +3,9 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  AliasedColumn,
-  ChangelogJoin,
-  ChangelogMarks,
-  ToUpserts
-}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.AliasedColumn
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, ToUpserts}
 import org.apache.spark.sql.streamjoin.physical.consolidate.{Consolidate, ConsolidateExec}
 
 import io.streamjoin.model.Side

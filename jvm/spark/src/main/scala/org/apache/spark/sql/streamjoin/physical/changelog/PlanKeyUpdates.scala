@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{GenerateExec, ProjectExec, SparkPlan}
-import org.apache.spark.sql.streamjoin.logical.plan.SplitKeyUpdates
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.SplitKeyUpdates
 
 /**
  * Planner of [[SplitKeyUpdates]] as Spark's `explode` of one or two messages, which has generated

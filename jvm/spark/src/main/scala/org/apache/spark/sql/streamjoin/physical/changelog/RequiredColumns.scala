@@ -11,7 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, EquiKey}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.EquiKey
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 import io.streamjoin.model.JoinType
 

@@ -18,9 +18,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   XXH64
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.EquiKey
 import org.apache.spark.sql.streamjoin.physical.exchange.{RowHash, RowsByBytes}
-import org.apache.spark.sql.streamjoin.physical.stateful.{DisplayNames, RowTimesReader}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.DisplayNames
+import org.apache.spark.sql.streamjoin.physical.stateful.times.RowTimesReader
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
 import io.streamjoin.join.changelog.{ChangeBuffer, ChangelogRows, InputRows}

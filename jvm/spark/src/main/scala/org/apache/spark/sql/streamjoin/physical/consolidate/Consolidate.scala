@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.streamjoin.physical.stateful.JoinDistribution
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinDistribution
 
 /**
  * Rule by which the changes of one batch are consolidated: an insert and a delete of equal rows

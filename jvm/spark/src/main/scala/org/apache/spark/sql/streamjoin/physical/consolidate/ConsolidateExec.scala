@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.stateful.ExplainedLine
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.ExplainedLine
 import org.apache.spark.sql.streamjoin.spark.SparkFactories
 import org.apache.spark.util.CompletionIterator
 

@@ -14,13 +14,13 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   UnknownPartitioning
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
 import org.apache.spark.sql.streamjoin.physical.exchange.{
   ExchangePlacement,
   NumberedRow,
   StreamExchangeExec
 }
-import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
+import org.apache.spark.sql.streamjoin.physical.stateful.times.RowTimesReader
 import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}

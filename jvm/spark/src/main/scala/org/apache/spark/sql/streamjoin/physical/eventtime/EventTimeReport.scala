@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
-import org.apache.spark.sql.streamjoin.physical.stateful.ExtremeNumbers
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.ExtremeNumbers
 import org.apache.spark.sql.streamjoin.physical.timed.DisorderReport
 import org.apache.spark.util.CollectionAccumulator
 

@@ -3,8 +3,8 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit}
-import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
-import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, TimeWords}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.JoinAnalysis
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{Explanation, TimeWords}
 import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 
 import io.streamjoin.bounds.JoinBounds

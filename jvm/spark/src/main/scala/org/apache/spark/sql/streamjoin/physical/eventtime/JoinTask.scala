@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
-import org.apache.spark.sql.streamjoin.physical.stateful.{
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BaseWatermarks,
   BatchArrivals,
   PartitionState,

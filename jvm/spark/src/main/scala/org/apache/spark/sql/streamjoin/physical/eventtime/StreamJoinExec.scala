@@ -11,11 +11,16 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   UnspecifiedDistribution
 }
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
+  BatchInfo,
+  JoinDistribution,
+  StatefulBinaryExec
+}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.ExtremeNumbers
 import org.apache.spark.sql.streamjoin.physical.timed.{ReportsDisorder, TimedJoinSpec}
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
-import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.util.CollectionAccumulator
 
 import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}

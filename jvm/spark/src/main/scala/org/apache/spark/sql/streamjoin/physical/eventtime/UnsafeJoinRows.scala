@@ -1,9 +1,9 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, KeyHash}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{EquiKey, KeyHash}
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
-import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
+import org.apache.spark.sql.streamjoin.physical.stateful.times.RowTimesReader
 import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 
 import io.streamjoin.bounds.RowTimes

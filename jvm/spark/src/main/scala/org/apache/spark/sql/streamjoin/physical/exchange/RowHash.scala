@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
 
 /** Hash of the key columns of a row, see [[KeyHash]]. */
 private[physical] final class RowHash(keys: Seq[Expression], columns: Seq[Attribute]) {

@@ -2,8 +2,8 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 
 import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.streamjoin.logical.plan.ClaimedOrder
-import org.apache.spark.sql.streamjoin.physical.stateful.PassesRows
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ClaimedOrder
+import org.apache.spark.sql.streamjoin.physical.stateful.times.PassesRows
 
 /**
  * Physical operator that declares the order of its rows in terms of the query's columns, as far as

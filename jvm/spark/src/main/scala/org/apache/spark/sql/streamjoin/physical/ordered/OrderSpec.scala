@@ -4,14 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.checkpoint.{DescribedZone, StateFormat}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  InputSource,
-  OrderScope,
-  StreamOrder,
-  ZonedPart
-}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{InputSource, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{OrderScope, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, WatermarkWords}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{Explanation, WatermarkWords}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
 

@@ -5,7 +5,13 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, U
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.exchange.NumberedRow
-import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
+  BaseWatermarks,
+  BatchArrivals,
+  PartitionState,
+  PartitionTask
+}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.BatchReport
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}

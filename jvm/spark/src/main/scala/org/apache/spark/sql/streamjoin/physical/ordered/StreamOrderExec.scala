@@ -10,10 +10,22 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, OrderScope}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.OrderScope
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangeInput, StreamExchangeExec}
-import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
+  BatchInfo,
+  EventTimeExec,
+  JoinDistribution,
+  JoinInputs,
+  StatefulBinaryExec
+}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
+  ExplainedLine,
+  Figure,
+  OperatorMetrics
+}
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.streamjoin.physical.stateful.TimeReader
+import org.apache.spark.sql.streamjoin.physical.stateful.times.TimeReader
 
 import io.streamjoin.join.ordered.OrderedRows
 

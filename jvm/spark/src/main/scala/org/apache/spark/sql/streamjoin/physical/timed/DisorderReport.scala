@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
-import org.apache.spark.sql.streamjoin.physical.stateful.{
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   BatchReport,
   ExtremeNumbers,
   PartitionCounts

@@ -1,7 +1,13 @@
 package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
-import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinExec
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
+  ExtremeNumbers,
+  OperatorMetrics,
+  PartitionCounts
+}
+import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 
 /** Physical operator of an event-time join that reports how far rows arrive out of order. */
 private[physical] trait ReportsDisorder extends JoinExec {

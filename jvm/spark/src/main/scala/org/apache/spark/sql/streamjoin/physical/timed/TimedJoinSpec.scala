@@ -9,8 +9,10 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StateFormat,
   StoredTimes
 }
-import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, LateRows, Residual}
-import org.apache.spark.sql.streamjoin.physical.stateful.{Explanation, JoinTimes}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{EquiKey, JoinAnalysis, Residual}
+import org.apache.spark.sql.streamjoin.logical.plan.options.LateRows
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.Explanation
+import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{BySide, JoinType, Side}

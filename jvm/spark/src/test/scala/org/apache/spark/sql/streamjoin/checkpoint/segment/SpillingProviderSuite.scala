@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 
 import io.streamjoin.model.Side.Left
-import io.streamjoin.state.segment.{MemoryPool, Spilling}
+import io.streamjoin.state.segment.pages.{MemoryPool, Spilling}
 import io.streamjoin.testing.LocalFiles
 
 /** The same tests with so little memory that all rows of earlier batches are on the local disk. */

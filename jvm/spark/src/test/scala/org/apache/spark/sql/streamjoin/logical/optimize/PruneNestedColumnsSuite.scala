@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 import org.apache.spark.sql.catalyst.expressions.{Alias, GetStructField}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 import org.apache.spark.sql.types.StructType
 
 /** [[PruneNestedColumns]] on its own. */

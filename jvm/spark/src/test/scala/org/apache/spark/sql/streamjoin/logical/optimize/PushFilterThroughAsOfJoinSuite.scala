@@ -2,7 +2,8 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.Filter
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, LateRows}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.AsOfJoin
+import org.apache.spark.sql.streamjoin.logical.plan.options.LateRows
 import org.apache.spark.sql.types.StringType
 
 /** [[PushFilters]] above as-of joins. */

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.ToUpserts
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ToUpserts
 
 /** [[PushFilters]] above `toUpserts`. */
 class PushFilterThroughUpsertsSuite extends AnalysisSession {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.expressions.{And, GreaterThan, Literal, Rand}
 import org.apache.spark.sql.catalyst.plans.logical.Filter
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 
 import io.streamjoin.model.JoinType
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 
 /** Plans for tests of a single rule: a join of a stream `k, x, s, t` with a stream `bk, y, bt`. */
 trait RulesOverJoins extends AnalysisSession with PredicateHelper {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.expressions.{GreaterThan, Literal, Rand}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
-import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{OrderScope, StreamOrder}
 
 /** [[PushFilters]] and [[OrderInOnePartition]] above a [[StreamOrder]]. */
 class RulesOverOrdersSuite extends RulesOverJoins {

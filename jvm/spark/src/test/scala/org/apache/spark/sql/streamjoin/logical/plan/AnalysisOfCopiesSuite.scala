@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ImposeOrder, StreamJoin}
 
 /**
  * Spark copies a join many times in a batch. A copy is analyzed again only if its condition or an

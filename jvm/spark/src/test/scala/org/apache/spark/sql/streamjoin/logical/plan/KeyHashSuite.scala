@@ -5,6 +5,7 @@ import java.lang.Long.rotateRight
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Literal}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{EquiKey, KeyHash}
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{JoinAnalysis, JoinQuestion, Residual}
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -8,7 +8,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql.near
-import org.apache.spark.sql.streamjoin.logical.plan.{KeyedWatermarks, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{KeyedWatermarks, StreamJoin}
 import org.apache.spark.sql.types._
 
 /**

@@ -10,7 +10,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.util.IntervalUtils
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ImposeOrder
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streamjoin.PythonCalls
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side

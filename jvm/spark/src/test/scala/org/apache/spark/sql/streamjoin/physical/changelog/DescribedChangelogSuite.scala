@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateFormats}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 /** The description of a changelog join in the checkpoint, and which queries can restart from it. */
 class DescribedChangelogSuite extends PlannedChangelogs {

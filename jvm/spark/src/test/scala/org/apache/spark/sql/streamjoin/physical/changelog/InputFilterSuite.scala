@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.execution.{FilterExec, LocalTableScanExec}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side

@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 import org.apache.spark.sql.streamjoin.PythonCalls
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, KeyHash}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.types.LongType
 

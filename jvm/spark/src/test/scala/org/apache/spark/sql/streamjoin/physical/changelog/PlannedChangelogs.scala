@@ -4,7 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 /** Physical plans of changelog joins over inputs without rows. */
 trait PlannedChangelogs extends AnalysisSession {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.streamjoin.PythonCalls
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.consolidate.PackUpdatesExec
 
 import io.streamjoin.PythonApi

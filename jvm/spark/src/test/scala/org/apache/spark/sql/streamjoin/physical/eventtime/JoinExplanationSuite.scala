@@ -2,8 +2,8 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
-import org.apache.spark.sql.streamjoin.physical.stateful.Explanation
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.Explanation
 
 import io.streamjoin.PythonApi
 

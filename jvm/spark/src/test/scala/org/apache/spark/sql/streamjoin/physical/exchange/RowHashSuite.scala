@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal,
   UnsafeProjection
 }
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, S
 import org.apache.spark.sql.execution.{LeafExecNode, ProjectExec}
 import org.apache.spark.sql.functions.{col, window}
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{ClaimedOrder, InOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ClaimedOrder, InOrder}
 
 /** The order that a query claims for its rows. */
 class InOrderSuite extends AnalysisSession {

@@ -4,6 +4,11 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
+  BatchArrivals,
+  StageInputWatermarks
+}
+
 /** The watermarks that a task receives, by the time of its serialization. */
 class StageInputWatermarksSuite extends AnyFunSuite {
 

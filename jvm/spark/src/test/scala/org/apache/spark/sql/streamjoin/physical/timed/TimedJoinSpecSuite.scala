@@ -13,9 +13,9 @@ import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateF
 import org.apache.spark.sql.streamjoin.conditions.Condition
 import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, JoinQuestion}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{JoinAnalysis, JoinQuestion}
 import org.apache.spark.sql.streamjoin.physical.eventtime.JoinExplanation
-import org.apache.spark.sql.streamjoin.physical.stateful.Explanation
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.Explanation
 
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.{HotKey, HotKeys, Routing}

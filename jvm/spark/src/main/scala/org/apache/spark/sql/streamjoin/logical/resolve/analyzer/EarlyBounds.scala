@@ -11,7 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, SubqueryAlias}
-import org.apache.spark.sql.streamjoin.logical.plan.{AwaitedColumn, ChangelogMarks, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{AwaitedColumn, StreamJoinHint}
 
 /**
  * Moves the conjuncts of WHERE that compare columns of both inputs into ON of an inner join with

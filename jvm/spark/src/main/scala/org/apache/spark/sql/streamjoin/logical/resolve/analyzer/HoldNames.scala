@@ -3,7 +3,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedSubqueryColumnAliases}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.{AwaitedAliases, AwaitedColumn, ChangelogMarks}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{AwaitedAliases, AwaitedColumn}
 
 /**
  * Analyzer rule that defers names above joins. A changelog join has other columns than its inputs,

@@ -3,14 +3,14 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogMarks,
+import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   ImposeOrder,
   JoinNode,
   LastRows,
   RelationWindow
 }
-import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.spark.SparkFactories
 
 /**

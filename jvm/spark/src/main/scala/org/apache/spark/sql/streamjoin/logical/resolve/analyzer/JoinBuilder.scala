@@ -2,13 +2,13 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   JoinKind,
   JoinNode,
-  LateRows,
   StreamJoinHint,
   UnresolvedStreamJoin
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.LateRows
 import org.apache.spark.sql.streamjoin.logical.resolve.asof.AsOfBuilder
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{LateColumn, StreamJoinBuilder}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal

@@ -3,7 +3,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, LastRows, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{LastRows, StreamJoinHint}
 
 /**
  * Analyzer rule that marks the right input of a join with `match => 'last'`. It runs with the rules

@@ -7,15 +7,15 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   ImposeOrder,
   JoinKind,
   JoinNode,
-  JoinWindows,
   LastRows,
   RelationWindow,
   StreamJoin
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinWindows
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, WindowsOfInputs}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingWatermark
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinKind, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinKind, StreamJoinHint}
 
 import io.streamjoin.model.Side
 

@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, MapData}
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, UnresolvedChangelog}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.UnresolvedChangelog
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogSource
 import org.apache.spark.sql.types.{BooleanType, MapType, StringType}
 

@@ -15,13 +15,9 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogJoin,
-  ChangelogMarks,
-  JoinKind,
-  StreamJoinHint,
-  Tagged
-}
+import org.apache.spark.sql.streamjoin.logical.plan.Tagged
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, JoinKind, StreamJoinHint}
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder
 import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 

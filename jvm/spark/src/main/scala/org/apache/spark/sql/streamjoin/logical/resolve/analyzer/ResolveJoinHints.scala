@@ -13,14 +13,14 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   JoinKind,
   JoinNode,
-  JoinOptions,
   StreamJoinHint,
   UnresolvedChangelog,
   UnresolvedStreamJoin
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 
 import io.streamjoin.model.Side

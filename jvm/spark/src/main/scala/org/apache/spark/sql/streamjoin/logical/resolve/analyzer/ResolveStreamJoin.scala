@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, Logica
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.EventTimeMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   AsOfJoin,
-  EventTimeMarks,
   ImposeOrder,
   JoinKind,
   StreamJoinHint,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{InOrder, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{InOrder, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.resolve.orders.StreamOrderBuilder
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 

@@ -12,7 +12,8 @@ import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, JoinNode, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, StreamJoinHint}
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{ChangelogBuilder, PropagatedMarks}
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.BuiltinJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime

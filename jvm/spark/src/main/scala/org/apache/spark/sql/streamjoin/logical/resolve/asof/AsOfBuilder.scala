@@ -6,21 +6,17 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  AliasedColumn,
+import org.apache.spark.sql.streamjoin.logical.plan.{NamedTime, Tagged}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.AliasedColumn
+import org.apache.spark.sql.streamjoin.logical.plan.changes.{ChangelogMarks, Versions}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   AsOfJoin,
-  ChangelogMarks,
   JoinKind,
-  JoinOptions,
-  JoinTypes,
   LastRows,
-  LateRows,
-  NamedTime,
   RelationWindow,
-  StreamJoinHint,
-  Tagged,
-  Versions
+  StreamJoinHint
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.{JoinOptions, JoinTypes, LateRows}
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.StreamJoinBuilder
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.{JoinRefusals, MissingWatermark}

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, LastRows}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{AsOfJoin, LastRows}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 
 /**

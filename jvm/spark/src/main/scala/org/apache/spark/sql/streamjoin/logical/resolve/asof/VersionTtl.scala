@@ -2,7 +2,9 @@ package org.apache.spark.sql.streamjoin.logical.resolve.asof
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.Join
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoinHint, Versions}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.Versions
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoinHint
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
   Distance,
   Distances,

@@ -11,13 +11,9 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogJoin,
-  ChangelogMarks,
-  ImposeOrder,
-  SameRows,
-  Versions
-}
+import org.apache.spark.sql.streamjoin.logical.plan.SameRows
+import org.apache.spark.sql.streamjoin.logical.plan.changes.{ChangelogMarks, Versions}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, ImposeOrder}
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{
   CarriedSequence,
   Declaration,

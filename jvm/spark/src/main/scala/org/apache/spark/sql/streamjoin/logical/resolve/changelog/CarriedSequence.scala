@@ -2,7 +2,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, Tagged}
+import org.apache.spark.sql.streamjoin.logical.plan.Tagged
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
 
 /**
  * Restores the sequence column of a changelog if projections above its declaration have dropped it.

@@ -12,17 +12,16 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.Tagged
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   ChangelogJoin,
-  ChangelogMarks,
   JoinKind,
-  JoinOptions,
-  JoinTypes,
   KeyedWatermarks,
   StreamJoinHint,
-  Tagged,
   TimeToLive
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.{JoinOptions, JoinTypes}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Refusal, StateTtl}
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}

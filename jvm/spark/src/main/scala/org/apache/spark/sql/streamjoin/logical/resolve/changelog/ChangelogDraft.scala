@@ -8,13 +8,12 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  AliasedColumn,
-  ChangeKindOf,
+import org.apache.spark.sql.streamjoin.logical.plan.NamedTime
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.AliasedColumn
+import org.apache.spark.sql.streamjoin.logical.plan.changes.{ChangeKindOf, ChangelogMarks}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   ChangelogInput,
   ChangelogJoin,
-  ChangelogMarks,
-  NamedTime,
   Normalization,
   TimeToLive,
   UniqueKey

@@ -16,15 +16,10 @@ import org.apache.spark.sql.streamjoin.errors.{
   StreamJoinAnalysisException,
   StreamJoinErrors
 }
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogJoin,
-  ChangelogMarks,
-  ImposeOrder,
-  JoinNode,
-  JoinOptions,
-  RowsElsewhere,
-  SameRows
-}
+import org.apache.spark.sql.streamjoin.logical.plan.{RowsElsewhere, SameRows}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, ImposeOrder, JoinNode}
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 import org.apache.spark.sql.streamjoin.logical.times.{SameColumn, TimeColumns}
 import org.apache.spark.sql.types.CalendarIntervalType
 

@@ -16,13 +16,9 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks._
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangeKindOf,
-  ChangelogMarks,
-  ToUpserts,
-  UniqueKey
-}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.{ChangeKindOf, ChangelogMarks}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks._
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ToUpserts, UniqueKey}
 import org.apache.spark.sql.types.{DataType, IntegralType, Metadata, StringType, StructType}
 
 import io.streamjoin.join.changelog.ChangeKind

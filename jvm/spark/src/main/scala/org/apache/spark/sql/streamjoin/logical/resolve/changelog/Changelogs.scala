@@ -19,14 +19,9 @@ import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStat
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogJoin,
-  ChangelogMarks,
-  RowsElsewhere,
-  SameRows,
-  StreamJoin,
-  ToUpserts
-}
+import org.apache.spark.sql.streamjoin.logical.plan.{RowsElsewhere, SameRows}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, StreamJoin, ToUpserts}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 

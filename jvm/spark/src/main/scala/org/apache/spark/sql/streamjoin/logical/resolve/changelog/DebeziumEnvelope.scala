@@ -17,7 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Not
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.streamjoin.logical.plan.SplitKeyUpdates
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.SplitKeyUpdates
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**

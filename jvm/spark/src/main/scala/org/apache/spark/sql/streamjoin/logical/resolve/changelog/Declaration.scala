@@ -2,7 +2,9 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks, SameRows}
+import org.apache.spark.sql.streamjoin.logical.plan.SameRows
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 /** Detects the nodes where changes originate: declarations and changelog joins. */
 private[resolve] object Declaration {

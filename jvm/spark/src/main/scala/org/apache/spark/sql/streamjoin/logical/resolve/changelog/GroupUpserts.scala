@@ -10,7 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, SameRows}
+import org.apache.spark.sql.streamjoin.logical.plan.SameRows
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
 import io.streamjoin.join.changelog.ChangeKind

@@ -13,13 +13,9 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogMarks,
-  ImposeOrder,
-  InputPart,
-  SameRows,
-  SplitKeyUpdates
-}
+import org.apache.spark.sql.streamjoin.logical.plan.SameRows
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ImposeOrder, InputPart, SplitKeyUpdates}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.InputWalk
 
 /**

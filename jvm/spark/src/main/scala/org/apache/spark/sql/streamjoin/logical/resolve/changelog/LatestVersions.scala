@@ -10,14 +10,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  AliasedColumn,
+import org.apache.spark.sql.streamjoin.logical.plan.SameRows
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.AliasedColumn
+import org.apache.spark.sql.streamjoin.logical.plan.changes.{ChangelogMarks, EndsChanges}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   ChangelogJoin,
-  ChangelogMarks,
-  EndsChanges,
   ImposeOrder,
   Normalization,
-  SameRows,
   TimeToLive
 }
 

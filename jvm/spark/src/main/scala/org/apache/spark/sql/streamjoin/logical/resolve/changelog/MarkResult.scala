@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode, Union}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ToUpserts}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, ToUpserts}
 
 /**
  * Rule that marks the changelog joins whose changes are the result of the query. Such a join must

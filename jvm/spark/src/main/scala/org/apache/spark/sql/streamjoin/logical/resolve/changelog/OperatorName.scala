@@ -3,7 +3,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 import org.apache.spark.sql.catalyst.expressions.{TimeWindow, WindowExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, RowsElsewhere}
+import org.apache.spark.sql.streamjoin.logical.plan.RowsElsewhere
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ImposeOrder
 
 /** Display names of operators that are not permitted above changes. */
 private[resolve] object OperatorName {

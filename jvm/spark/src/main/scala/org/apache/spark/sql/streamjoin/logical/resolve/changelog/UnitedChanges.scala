@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, EndsChanges}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.{ChangelogMarks, EndsChanges}
 
 /**
  * `UNION ALL` of changelogs: a table with the rows of all parts.

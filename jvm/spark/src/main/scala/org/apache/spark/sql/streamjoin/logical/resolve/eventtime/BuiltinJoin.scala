@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinKind, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinKind, StreamJoin}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 

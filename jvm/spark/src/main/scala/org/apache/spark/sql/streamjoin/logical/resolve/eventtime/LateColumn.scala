@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, LateRows}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.JoinNode
+import org.apache.spark.sql.streamjoin.logical.plan.options.LateRows
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 import org.apache.spark.sql.types.{StringType, StructType}
 

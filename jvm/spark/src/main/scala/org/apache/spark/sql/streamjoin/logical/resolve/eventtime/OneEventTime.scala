@@ -3,7 +3,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.{EventTimeMarks, JoinNode, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.EventTimeMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, StreamJoin}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.conditions.RetentionLimit
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingBound
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}

@@ -6,18 +6,15 @@ import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  AliasedColumn,
+import org.apache.spark.sql.streamjoin.logical.plan.{NamedTime, Tagged}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.AliasedColumn
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   JoinKind,
   JoinNode,
-  JoinOptions,
-  JoinTypes,
-  LateRows,
-  NamedTime,
   StreamJoin,
-  StreamJoinHint,
-  Tagged
+  StreamJoinHint
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.{JoinOptions, JoinTypes, LateRows}
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{LateRowsBelow, Refusal, ZonedInput}

@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.trees.SQLQueryContext
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinWindows, LastRows, RelationWindow, Window}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{LastRows, RelationWindow}
+import org.apache.spark.sql.streamjoin.logical.plan.options.{JoinWindows, Window}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances, Refusal}
 
 /** Reads the windows on the inputs of a join, or refuses them. */

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.{ColumnNames, NearestWord}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, UnresolvedImposeOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ImposeOrder, UnresolvedImposeOrder}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
 import org.apache.spark.sql.streamjoin.logical.times.{BatchTime, MaxAhead}

@@ -13,16 +13,16 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogMarks,
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.ZonedPart
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   ClaimedOrder,
   JoinNode,
-  JoinWindows,
   KeyedWatermarks,
   OrderScope,
-  StreamOrder,
-  ZonedPart
+  StreamOrder
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinWindows
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingWatermark
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
   InputSources,

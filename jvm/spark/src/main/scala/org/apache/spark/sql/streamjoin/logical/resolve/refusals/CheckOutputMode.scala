@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.JoinNode
 
 import io.streamjoin.model.Side
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinNode}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ImposeOrder, JoinNode}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 /**

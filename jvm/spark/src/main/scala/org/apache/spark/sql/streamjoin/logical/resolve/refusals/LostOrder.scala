@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.JoinNode
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 /** Explains where an input without an event time has lost one, and how to keep it. */

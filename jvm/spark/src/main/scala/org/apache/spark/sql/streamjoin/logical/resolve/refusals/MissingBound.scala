@@ -2,7 +2,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streamjoin.conditions.{MultipleOf, TimeUnit}
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.JoinAnalysis
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 import org.apache.spark.sql.streamjoin.spark.Arithmetic
 import org.apache.spark.sql.types.LongType
 

@@ -13,7 +13,8 @@ import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{LastRows, RelationWindow, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{LastRows, RelationWindow}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 import io.streamjoin.model.Side

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.JoinKind
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.JoinKind
 
 /**
  * Analyzer rule that refuses a window expression in the condition of a join. Spark supports it in

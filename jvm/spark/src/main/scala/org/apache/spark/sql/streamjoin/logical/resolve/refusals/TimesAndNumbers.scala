@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ImposeOrder
 import org.apache.spark.sql.types._
 
 /**

@@ -9,7 +9,12 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.conditions.{RetentionLimit, TimeUnit}
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinKind, JoinNode, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
+  ImposeOrder,
+  JoinKind,
+  JoinNode,
+  StreamJoin
+}
 import org.apache.spark.sql.streamjoin.run.OncePerApplication
 import org.apache.spark.sql.streamjoin.spark.FileStreamSink
 

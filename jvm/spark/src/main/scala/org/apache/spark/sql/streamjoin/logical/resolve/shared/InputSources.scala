@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
-import org.apache.spark.sql.streamjoin.logical.plan.InputSource
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
 import org.apache.spark.sql.streamjoin.spark.{NamedSources, StreamingRelation}
 import org.json4s._
 import org.json4s.jackson.JsonMethods.parse

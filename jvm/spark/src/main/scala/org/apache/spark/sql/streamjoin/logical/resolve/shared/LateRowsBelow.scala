@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.shared
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, StreamJoin}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 import io.streamjoin.model.Side

@@ -3,15 +3,14 @@ package org.apache.spark.sql.streamjoin.logical.resolve.shared
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   JoinNode,
-  JoinTypes,
-  JoinWindows,
   KeyedWatermarks,
   RelationWindow,
-  StreamJoinHint,
-  StreamJoinInput
+  StreamJoinHint
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.{JoinTypes, JoinWindows}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 import io.streamjoin.bounds.JoinBounds

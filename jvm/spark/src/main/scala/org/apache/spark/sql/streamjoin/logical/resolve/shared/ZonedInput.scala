@@ -4,12 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expr
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, Union}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  JoinNode,
-  KeyedWatermarks,
-  StreamJoinInput,
-  ZonedPart
-}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{StreamJoinInput, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, KeyedWatermarks}
 import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
 
 import io.streamjoin.model.BySide

@@ -10,14 +10,14 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   AwaitedAliases,
   AwaitedColumn,
-  JoinOptions,
   StreamJoinHint,
   UnresolvedChangelog,
   UnresolvedStreamJoin
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 
 /**
  * The rules that defer names until a join is built, each on its own: [[HoldHintedJoins]] defers the

@@ -6,16 +6,16 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   AsOfJoin,
   ChangelogJoin,
-  ChangelogMarks,
-  JoinOptions,
   LastRows,
   StreamJoin,
   StreamJoinHint,
   UnresolvedChangelog
 }
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{CompleteSums, MarkResult}
 
 /**

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 
 /** EXISTS and IN over streams are planned as semi and anti joins. */
 class ResolveStreamSubqueriesSuite extends StreamsInSql {

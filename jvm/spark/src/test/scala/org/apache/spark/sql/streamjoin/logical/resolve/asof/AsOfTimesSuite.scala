@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.asof
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.{AnalysisSession, ColumnNames}
-import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.AsOfJoin
 
 /** The event times that an as-of join compares. */
 class AsOfTimesSuite extends AnalysisSession {

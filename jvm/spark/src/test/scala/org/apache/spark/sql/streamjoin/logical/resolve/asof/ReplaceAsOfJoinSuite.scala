@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo}
 import org.apache.spark.sql.catalyst.plans.{Backward, Forward, Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin => SparkAsOfJoin, LogicalPlan}
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.AsOfJoin
 
 import io.streamjoin.model.JoinType
 

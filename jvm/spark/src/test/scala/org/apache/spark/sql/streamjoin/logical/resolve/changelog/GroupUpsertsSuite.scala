@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 import io.streamjoin.model.Side
 

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.classic.Dataset
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.SplitKeyUpdates
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.SplitKeyUpdates
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
 
 /** A Debezium update of the declared key is split into a delete of the old key and the update. */

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ToUpserts}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, ToUpserts}
 
 import io.streamjoin.model.Side
 

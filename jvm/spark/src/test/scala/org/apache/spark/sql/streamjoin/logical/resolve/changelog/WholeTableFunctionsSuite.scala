@@ -2,7 +2,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.{functions, AnalysisException, DataFrame}
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ChangelogJoin
 
 /** `df.na` and casts on all columns of a changelog, which include those that describe a change. */
 class WholeTableFunctionsSuite extends AnalysisSession {

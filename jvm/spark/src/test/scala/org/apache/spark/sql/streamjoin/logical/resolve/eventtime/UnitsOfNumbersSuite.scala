@@ -4,7 +4,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls, StreamJoinConf}
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks.Unknown

@@ -4,8 +4,8 @@ import org.apache.spark.sql.{classic, AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 
 /** Ends and starts of windows as event times in join conditions. */
 class WindowBoundsSuite extends StreamsInSql {

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.orders
 
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamOrder
 
 /** `ORDER BY ROWTIME` sorts by the event time of a row, whatever columns the query selects. */
 class RowtimeOfOrderSuite extends AnalysisSession {

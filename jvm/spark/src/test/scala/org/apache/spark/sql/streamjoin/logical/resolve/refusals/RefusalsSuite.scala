@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ImposeOrder
 
 /** A refused join gets an error that names the cause and what to write. */
 class RefusalsSuite extends AnalysisSession {

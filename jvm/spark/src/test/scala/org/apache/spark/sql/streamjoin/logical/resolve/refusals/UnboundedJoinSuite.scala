@@ -4,7 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.streamjoin.conditions.Condition
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, NamedTime, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.NamedTime
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ImposeOrder, StreamJoin}
 
 import io.streamjoin.model.JoinType
 

@@ -17,12 +17,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogJoin,
-  JoinNode,
-  JoinOptions,
-  StreamJoinHint
-}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, JoinNode, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.CheckJoinHints
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.unsafe.types.CalendarInterval

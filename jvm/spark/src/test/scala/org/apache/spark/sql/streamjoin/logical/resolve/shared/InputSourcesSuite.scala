@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.streaming.{StreamingRelationV2, UserProvide
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCapability}
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, StreamJoinInput, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{InputSource, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamOrder
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 

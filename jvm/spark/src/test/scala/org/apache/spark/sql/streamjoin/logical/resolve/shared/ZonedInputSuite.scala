@@ -3,7 +3,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve.shared
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, StreamJoin, StreamOrder, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.ZonedPart
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{AsOfJoin, StreamJoin, StreamOrder}
 
 /** The parts of the inputs of joins and orders that depend on the session time zone. */
 class ZonedInputSuite extends AnalysisSession {

@@ -1,0 +1,67 @@
+package org.apache.spark.sql.streamjoin.physical.stateful.operator
+
+import java.io.ObjectOutputStream
+
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+
+import io.streamjoin.model.Watermarks
+
+/**
+ * Data about the source columns in one batch, sent from the driver to the tasks.
+ *
+ * @param arrivals for each source column, the largest event time of the batch, or
+ *   `Watermarks.Unknown` without a row; always that for a column of one of Spark's operators
+ * @param propagated Spark's watermark for the input of the join at the end of the batch
+ * @param batchTimeMs the start time of the batch in the offset log
+ */
+private[physical] final case class BatchArrivals(
+    arrivals: Seq[Long],
+    propagated: Option[Long],
+    batchTimeMs: Long
+)
+
+private[physical] object BatchArrivals {
+
+  /** Reads the data of a batch. All input rows must have reached their shuffles. */
+  def of(bases: Seq[BaseColumn], inputs: Seq[SparkPlan], batch: BatchInfo): BatchArrivals = {
+    val noted = JoinInputs.arrivals(inputs)
+    BatchArrivals(
+      bases.map {
+        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Watermarks.Unknown)
+        case _: BaseColumn.Propagated => Watermarks.Unknown
+      },
+      batch.watermarkForEviction,
+      batch.timeMs.getOrElse(
+        throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
+      )
+    )
+  }
+}
+
+/**
+ * The [[BatchArrivals]] of a batch, for tasks that read the shuffles of the inputs.
+ *
+ * It takes its value when Spark serializes the tasks. That happens after all parent stages of the
+ * stage have ended, and a stage ends after Spark has merged the accumulators of its tasks. So the
+ * value is complete, without a separate job. An earlier serialization yields no value, and a task
+ * with it fails instead of using too low a watermark.
+ *
+ * @param take returns the value once all input rows have been read; called on the driver until then
+ */
+private[physical] final class StageInputWatermarks(
+    @transient private val take: () => Option[BatchArrivals]
+) extends Serializable {
+
+  private var come: Option[BatchArrivals] = None
+
+  /** The value. Called in a task. */
+  def apply(): BatchArrivals = come.getOrElse(
+    throw new IllegalStateException("the task was written before its inputs had been read")
+  )
+
+  private def writeObject(out: ObjectOutputStream): Unit = synchronized {
+    if (come.isEmpty && take != null) come = take()
+    out.defaultWriteObject()
+  }
+}

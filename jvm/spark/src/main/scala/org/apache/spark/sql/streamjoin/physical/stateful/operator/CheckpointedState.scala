@@ -1,0 +1,178 @@
+package org.apache.spark.sql.streamjoin.physical.stateful.operator
+
+import scala.reflect.ClassTag
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorInfoV1,
+  OperatorStateMetadata,
+  OperatorStateMetadataV2,
+  StateSchemaValidationResult,
+  StateStoreId,
+  StateStoreMetadataV2
+}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
+import org.apache.spark.sql.streamjoin.spark.{StateStoreWriter, StatefulOperatorStateInfo}
+import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
+import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.checkpoint.formats.{
+  CheckpointFit,
+  SegmentsIntoRocksDB,
+  StateFormats
+}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  ExcludedRules,
+  JoinDescription,
+  StateFormat,
+  StateSchemaFiles,
+  StoredSources
+}
+import org.apache.spark.sql.types.StructType
+import org.json4s.JsonDSL._
+
+import io.streamjoin.model.Side
+
+/**
+ * Checkpoint duties of every stateful operator of this project:
+ *
+ *  - Its state has a [[StateFormat]].
+ *  - A description of the operator is stored beside the state.
+ *  - The operator refuses the checkpoint of another operator before the first batch.
+ */
+private[physical] trait CheckpointedState extends StateStoreWriter {
+
+  /**
+   * The description of the operator that is stored beside its state, in JSON, with the version of
+   * its format.
+   */
+  protected def description(format: StateFormat): String
+
+  /** The description with which the state began, or begins with this operator. */
+  protected final def descriptionAsBegun(info: StatefulOperatorStateInfo): String =
+    StoredDescription.asBegun(info, session)(description(format))
+
+  /** The sources of each input in their order, with the name of the input. */
+  protected def sources: Seq[(String, Seq[InputSource])]
+
+  /** The schema of the stored rows. */
+  protected def storedRows(side: Side): StructType
+
+  protected final def format: StateFormat =
+    StateFormats.of(conf.getConf(StreamJoinConf.StateFormat))
+
+  /** Access of the tasks of this batch to the state of their partitions. */
+  protected final def partitionState: PartitionState =
+    new PartitionState(
+      getStateInfo,
+      format,
+      conf.getConf(StreamJoinConf.MaxBufferedRows),
+      format.settings(conf),
+      HadoopSettings.broadcast(session, getStateInfo.queryRunId),
+      Option.when(hasCheckpointIds)(checkpointInfoAccumulator),
+      if (hasCheckpointIds) None else SegmentsIntoRocksDB.of(format, conf)
+    )
+
+  /**
+   * Runs one task per partition, preferably on the executor that has the state of the partition. In
+   * local mode there is one process only, so Spark need not look up the location.
+   */
+  protected final def perPartition[T: ClassTag](left: RDD[InternalRow], right: RDD[InternalRow])(
+      task: (Int, Iterator[InternalRow], Iterator[InternalRow]) => Iterator[T]
+  ): RDD[T] =
+    left.stateStoreAwareZipPartitions(
+      right,
+      getStateInfo,
+      if (session.sparkContext.isLocal) Nil else stores,
+      session.sessionState.streamingQueryManager.stateStoreCoordinator
+    )(task)
+
+  private def stores: Seq[String] = Seq(StateStoreId.DEFAULT_STORE_NAME)
+
+  override def operatorStateMetadataVersion: Int = 2
+
+  override def operatorStateMetadata(
+      stateSchemaPaths: List[List[String]]
+  ): OperatorStateMetadata = {
+    val info = getStateInfo
+    OperatorStateMetadataV2(
+      OperatorInfoV1(info.operatorId, shortName),
+      stores
+        .zip(stateSchemaPaths)
+        .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
+        .toArray,
+      described
+    )
+  }
+
+  /** The description in the metadata of the operator, in JSON. */
+  private[physical] final def described: String =
+    JoinDescription.and(description(format), StoredSources.parts(sources) ~ ExcludedRules.part)
+
+  override def validateNewMetadata(
+      oldMetadata: OperatorStateMetadata,
+      newMetadata: OperatorStateMetadata
+  ): Unit =
+    CheckpointFit.check(
+      getStateInfo.checkpointLocation,
+      oldMetadata,
+      newMetadata,
+      !hasCheckpointIds
+    )
+
+  private def hasCheckpointIds: Boolean =
+    StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf)
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int
+  ): List[StateSchemaValidationResult] =
+    CheckpointFit.guard(getStateInfo.checkpointLocation) {
+      StateSchemaFiles.validate(
+        goesOnFrom,
+        getStateInfo,
+        format.schemas(storedRows).values,
+        stateSchemaDirPath(),
+        batchId,
+        hadoopConf,
+        session
+      )
+    }
+
+  /**
+   * Refuses the state of another operator, as the first batch of a run does. It writes nothing.
+   * Spark itself refuses the state of another kind of operator.
+   *
+   * @return the stored description, in JSON
+   */
+  private[physical] final def requireFit(): Option[String] = {
+    val written = StoredDescription.metadata(getStateInfo, session)
+      .filter(_.operatorInfo.operatorName == shortName)
+    written.foreach { w =>
+      CheckpointFit.guard(getStateInfo.checkpointLocation) {
+        StateSchemaFiles.fitting(
+          goesOnFrom,
+          w,
+          getStateInfo,
+          format.schemas(storedRows).values,
+          stateSchemaDirPath(),
+          session.sessionState.newHadoopConf()
+        )
+      }
+    }
+    written.map(_.operatorPropertiesJson)
+  }
+
+  /**
+   * Refuses the state of another operator.
+   *
+   * @return whether the stored schemas remain valid; not so if the state changes its format
+   */
+  private def goesOnFrom(written: OperatorStateMetadata): Boolean = {
+    val now = operatorStateMetadata(Nil)
+    validateNewMetadata(written, now)
+    !SegmentsIntoRocksDB.applies(written, now)
+  }
+}

@@ -1,0 +1,125 @@
+package org.apache.spark.sql.streamjoin.physical.stateful.operator
+
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.streaming.StateOperatorProgress
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
+  BatchReport,
+  ExplainedLine,
+  ExtremeNumbers,
+  OperatorMetrics,
+  PartitionCounts,
+  ShownCounts
+}
+import org.apache.spark.util.AccumulatorV2
+
+/**
+ * Physical operator that evicts rows by the watermarks of source columns. It reports in EXPLAIN, in
+ * Spark's user interface, and in the progress of the query. In the progress, a partition counts
+ * once, even if it runs again.
+ */
+private[physical] trait EventTimeExec extends StatefulBinaryExec with CheckpointedState {
+
+  /** The source columns from which its watermarks are computed. */
+  protected def bases: Seq[BaseColumn]
+
+  /**
+   * Whether another batch could evict rows: Spark's watermark has advanced, or an input has become
+   * idle.
+   */
+  final override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
+    val propagated = bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
+      batch.watermarkForEviction.exists(newInputWatermark > _)
+    propagated || longMetric("numTotalStateRows").value > 0 && BaseWatermarks.turnsIdle(
+      bases,
+      lastActive.value,
+      batch.timeMs,
+      System.currentTimeMillis()
+    )
+  }
+
+  /** The inputs with the shuffles that they require. */
+  protected def shuffled: Seq[SparkPlan]
+
+  @transient override private[physical] final lazy val read: Seq[SparkPlan] = shuffled
+
+  /**
+   * The arrivals of the batch, for the tasks of the operator.
+   *
+   * @param aheadNames for each input, the name of the metric for its rows that are too far ahead
+   */
+  protected final def arrivals(aheadNames: String*): StageInputWatermarks = {
+    val plans = read
+    val (context, bases, batch) = (sparkContext, this.bases, this.batch)
+    val ahead = aheadNames.map(longMetric).zip(plans)
+    val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    new StageInputWatermarks(() =>
+      Option.when(JoinInputs.areRead(plans)) {
+        ahead.foreach { case (metric, input) => metric.set(JoinInputs.ahead(input)) }
+        SQLMetrics.postDriverMetricUpdates(context, execution, ahead.map(_._1))
+        BatchArrivals.of(bases, plans, batch)
+      }
+    )
+  }
+
+  // ---- reports ----
+
+  /** The lines of the operator in EXPLAIN. */
+  protected def explained: Seq[String]
+
+  protected def figures: OperatorMetrics
+
+  /** The number of watermarks that a batch reports. */
+  protected def watermarkCount: Int
+
+  /** The watermarks in the progress, by name. */
+  protected def shownWatermarks(received: Array[Long]): Map[String, Long]
+
+  /** Further gauges, by name. */
+  protected def shownReadings: Map[String, Long] = Map.empty
+
+  /** Further metrics of the batch that are not sums over partitions, by name. */
+  protected def shownExtremes: Map[String, Long] = Map.empty
+
+  override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
+
+  final override def verboseStringWithOperatorId(): String =
+    s"\n$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
+
+  final override lazy val metrics: Map[String, SQLMetric] =
+    figures.create(sparkContext) ++ furtherMetrics
+
+  /** Metrics that only Spark's user interface shows. */
+  protected def furtherMetrics: Map[String, SQLMetric] = Map.empty
+
+  @transient private lazy val received: ExtremeNumbers =
+    registered(new ExtremeNumbers(watermarkCount))
+
+  @transient private lazy val lastActive: ExtremeNumbers =
+    registered(new ExtremeNumbers(bases.length))
+
+  @transient private lazy val ofPartitions: PartitionCounts =
+    registered(new PartitionCounts(ShownCounts.of(sparkContext, metrics)))
+
+  protected final def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
+    sparkContext.register(accumulator)
+    accumulator
+  }
+
+  /** The accumulators to which the tasks of this batch report. */
+  protected final def report: BatchReport =
+    new BatchReport(longMetric("numOutputRows"), ofPartitions, received, lastActive)
+
+  override def getProgress(): StateOperatorProgress = {
+    val counts = ofPartitions.value
+    figures.progress(
+      shortName,
+      name => counts.getOrElse(name, longMetric(name).value),
+      shownWatermarks(received.value) ++ shownReadings,
+      shownExtremes,
+      getStateInfo.numPartitions
+    )
+  }
+}

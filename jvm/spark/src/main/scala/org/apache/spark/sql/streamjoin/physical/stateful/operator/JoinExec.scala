@@ -1,0 +1,125 @@
+package org.apache.spark.sql.streamjoin.physical.stateful.operator
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.catalyst.plans.physical.{
+  Partitioning,
+  PartitioningCollection,
+  UnknownPartitioning
+}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streaming.StateOperatorProgress
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{DisplayNames, Figure}
+import org.apache.spark.sql.streamjoin.physical.stateful.times.{JoinTimes, StreamJoinInputExec}
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
+import io.streamjoin.watermark.WatermarkPlan
+
+/** Physical operator of a join that evicts rows by watermarks of columns of both inputs. */
+private[physical] trait JoinExec extends EventTimeExec {
+
+  /** The specification of the join for its tasks. */
+  def spec: Product
+
+  protected def joinTimes: JoinTimes
+
+  final override def shortName: String = JoinDescription.Operator
+
+  final override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
+
+  final override protected def bases: Seq[BaseColumn] = joinTimes.bases
+
+  protected final def bounds: JoinBounds = joinTimes.bounds
+
+  protected final def input: BySide[SparkPlan] = BySide(left, right)
+
+  final override protected def watermarkCount: Int = bounds.columns.length
+
+  final override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
+    joinTimes.shown(received) ++
+      batch.timeMs.fold(Map.empty[String, Long])(joinTimes.delays(received, _))
+
+  /** The alias of an input, for an input whose event times have no qualifier. */
+  protected def alias(side: Side): Option[String] = None
+
+  protected def emitsUnmatchedOnly: Boolean = false
+
+  /** Spark's report has numbers only. The display names are recorded for the messages about it. */
+  final override def getProgress(): StateOperatorProgress = {
+    DisplayNames.remember(getStateInfo) {
+      DisplayNames(
+        BySide.of(side => DisplayNames.input(bounds, side)(alias(side))),
+        joinTimes.names.map { case (shown, column) => shown -> bounds.columns(column).name }.toMap,
+        emitsUnmatchedOnly
+      )
+    }
+    super.getProgress()
+  }
+
+  final override protected def sources: Seq[(String, Seq[InputSource])] =
+    Side.both.map { side =>
+      val known = input(side).collectFirst { case i: StreamJoinInputExec => i.sources }
+      side.name -> known.getOrElse(Nil)
+    }
+
+  override protected def storedRows(side: Side): StructType =
+    DataTypeUtils.fromAttributes(input(side).output)
+
+  final override protected def shuffled: Seq[SparkPlan] =
+    JoinInputs.shuffled(left, right, requiredChildDistribution)
+
+  /** Runs a task in each partition, once the shuffles of both inputs are written. */
+  protected final def joined(
+      task: (Int, BatchArrivals) => PartitionTask
+  ): RDD[InternalRow] = {
+    val arrived = arrivals(Side.both.map(Figure.Ahead.of(_).name): _*)
+    val (partitions, emitted) = (getStateInfo.numPartitions, report.emitted)
+    val inputs = read.zip(requiredChildDistribution).map { case (input, distribution) =>
+      JoinInputs.rows(input, distribution, partitions)
+    }
+    perPartition(inputs.head, inputs.last) { (partition, left, right) =>
+      task(partition, arrived()).output(left, right, emitted)
+    }
+  }
+
+  /** The partitioning of an output whose rows are in the partition of their key. */
+  protected final def partitionedAs(joinType: JoinType): Partitioning =
+    joinType.always.map(input(_).outputPartitioning) match {
+      case Nil      => UnknownPartitioning(left.outputPartitioning.numPartitions)
+      case Seq(one) => one
+      case both     => PartitioningCollection(both)
+    }
+
+  /**
+   * The distance, in milliseconds, by which Spark's watermark must lag behind its value at the
+   * input. There is none if Spark's watermark does not limit an event time of the output that Spark
+   * knows.
+   *
+   * It is computed for a Spark watermark of 0. The watermarks of the output then follow from those
+   * of the source columns as in any batch.
+   *
+   * @param passed the event times of the output, each with the plan of its watermark
+   */
+  protected final def holdBackMs(
+      output: Seq[Attribute],
+      passed: Seq[(Expression, WatermarkPlan)]
+  ): Option[Long] = {
+    val base = BaseColumn.besideSparks(bases)
+    val known = output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
+    val lowest = passed.collect {
+      case (time, plan) if time.references.exists(a => known(a.exprId)) => plan.eval(base)
+    }
+    // Spark treats a row at the watermark as late, so one more millisecond is required
+    Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
+      math.floorDiv(-math.min(lowest.min, 0L), 1000L) + 2
+    )
+  }
+}

@@ -1,0 +1,90 @@
+package org.apache.spark.sql.streamjoin.physical.stateful.times
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{JoinAnalysis, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
+
+/**
+ * The event times of a join.
+ *
+ * @param bases the source columns of the watermarks, in the order in which they are stored
+ * @param expressions the expression behind each column of the bounds
+ * @param zones the session time zones that the bounds depend on
+ * @param zoned the parts of the inputs' keys and times that depend on a time zone
+ */
+private[streamjoin] final case class JoinTimes(
+    bases: Seq[BaseColumn],
+    expressions: IndexedSeq[Expression],
+    watermarks: JoinWatermarks,
+    zones: Set[String],
+    zoned: Seq[ZonedPart]
+) {
+
+  def bounds: JoinBounds = watermarks.bounds
+
+  def apply(column: Int): Expression = expressions(column)
+
+  /** The unit of a column. Every type that can hold an event time has one. */
+  def unit(column: Int): TimeUnit = TimeUnit.of(expressions(column).dataType).get
+
+  /** The lags of the columns whose watermarks depend on their own values alone. */
+  def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {
+    case (WatermarkPlan.Base(i), column) => bases(i) -> column
+  }.collect { case (base: BaseColumn.Imposed, column) => column -> base.lag }.toMap
+
+  // ---- in progress reports ----
+
+  /**
+   * The known watermarks: `watermark.<column>` in milliseconds, or the number of a number column.
+   */
+  def shown(received: Array[Long]): Map[String, Long] =
+    names.collect {
+      case (name, column) if received(column) != Watermarks.Unknown =>
+        s"watermark.$name" -> unit(column).shown(received(column))
+    }.toMap
+
+  /**
+   * The distance between the time of the batch and each watermark of a timestamp: `delay.<column>`
+   * in milliseconds. It is negative for a watermark after the time of the batch.
+   */
+  def delays(received: Array[Long], batchMs: Long): Map[String, Long] =
+    names.collect {
+      case (name, column)
+          if received(column) != Watermarks.Unknown && unit(column) == TimeUnit.Timestamp =>
+        s"delay.$name" -> (batchMs - TimeUnit.Timestamp.shown(received(column)))
+    }.toMap
+
+  /**
+   * The names of the watermarked columns, each with its index. If two columns have one name, the
+   * alias or the side precedes it.
+   */
+  def names: Seq[(String, Int)] = {
+    val columns = bounds.columns.indices.filter(bounds.columns(_).watermarked)
+    def plain(i: Int) = expressions(i) match {
+      case a: Attribute => a.name
+      case other        => other.sql
+    }
+    def qualified(i: Int) = bounds.columns(i).name
+    def sided(i: Int) = s"${bounds.columns(i).side.name}.${qualified(i)}"
+    columns.map { i =>
+      val name =
+        if (columns.count(plain(_) == plain(i)) == 1) plain(i)
+        else if (columns.count(qualified(_) == qualified(i)) == 1) qualified(i)
+        else sided(i)
+      name -> i
+    }
+  }
+}
+
+private[streamjoin] object JoinTimes {
+
+  def of(analysis: JoinAnalysis): JoinTimes = {
+    import analysis.{bases, expressions, watermarks, zones, zoned}
+    JoinTimes(bases, expressions, watermarks, zones, zoned)
+  }
+}

@@ -1,0 +1,88 @@
+package org.apache.spark.sql.streamjoin.physical.stateful.times
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.Range
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/** Event times are recorded equally with and without generated code. */
+class ReadsEventTimesSuite extends AnalysisSession {
+
+  /** Numbers 0 to 9 as a time, NULL below 2. */
+  private def times(dataType: DataType): ProjectExec = {
+    session
+    val range = RangeExec(Range(0, 10, 1, 1))
+    val number = range.output.head
+    val time = If(LessThan(number, Literal(2L)), Literal(null, dataType), cast(number, dataType))
+    ProjectExec(Seq(number, Alias(time, "t")()), range)
+  }
+
+  private def cast(number: Attribute, dataType: DataType) = dataType match {
+    case DateType         => DateFromUnixDate(Cast(number, IntegerType))
+    case TimestampNTZType => Cast(Cast(number, TimestampType), TimestampNTZType, Some("UTC"))
+    case other            => Cast(number, other, Some("UTC"))
+  }
+
+  private def imposed(below: SparkPlan, latest: Long, rejects: Boolean): ImposeOrderExec =
+    ImposeOrderExec(UUID.randomUUID(), below.output.last, 0, latest, rejects, below)
+
+  private def numbers(plan: SparkPlan): Seq[Long] =
+    plan.execute().map(_.getLong(0)).collect().toSeq
+
+  /** Runs a node without and with generated code, and checks its rows and what it recorded. */
+  private def both[N <: SparkPlan](make: => N)(check: (Seq[Long], N) => Unit): Unit = {
+    val alone = make
+    check(numbers(alone), alone)
+    val node = make
+    val loop = CollapseCodegenStages()(node)
+    assert(loop.collect { case w: WholeStageCodegenExec => w }.length == 1)
+    check(numbers(loop), node)
+  }
+
+  for (
+    (dataType, unit) <- Seq(
+      LongType -> 1L,
+      IntegerType -> 1L,
+      ShortType -> 1L,
+      ByteType -> 1L,
+      DateType -> 1L,
+      TimestampType -> 1000000L,
+      TimestampNTZType -> 1000000L
+    )
+  )
+    test(
+      s"rows too far ahead do not raise the largest time, and are dropped or kept: ${dataType.sql}"
+    ) {
+      for (rejects <- Seq(true, false))
+        both(imposed(times(dataType), 6 * unit, rejects)) { (rows, node) =>
+          assert(rows == (0L to (if (rejects) 6L else 9L)))
+          assert(node.eventTimeStats.value.max == 6 * unit && node.ahead == 3)
+        }
+    }
+
+  test("Spark's watermark is capped by max_ahead, in one generated stage with the order") {
+    def believed(below: SparkPlan) = new CappedWatermarkExec(
+      UUID.randomUUID(),
+      below.output.last,
+      new CalendarInterval(0, 0, 0),
+      below,
+      Some(6000000L)
+    )
+    both(imposed(believed(times(TimestampType)), Long.MaxValue, rejects = true)) { (rows, node) =>
+      assert(rows == (0L to 9L) && node.eventTimeStats.value.max == 9000000L)
+      val spark = node.collect { case w: EventTimeWatermarkExec => w }.head.eventTimeStats.value
+      assert(spark.max == 6000L && spark.min == 2000L && spark.count == 5)
+    }
+  }
+
+  test("the order over a node without code generation is not wrapped in a generated stage") {
+    val node = imposed(CoalesceExec(1, times(LongType)), 100, rejects = true)
+    val plan = CollapseCodegenStages()(node)
+    assert(plan.isInstanceOf[ImposeOrderExec] && numbers(plan) == (0L to 9L))
+  }
+}
