@@ -3,22 +3,8 @@ package io.streamjoin.state.segment
 import java.util.Arrays
 import java.util.function.IntConsumer
 
-import io.streamjoin.state.segment.index.{
-  ChainIndex,
-  DiskIndex,
-  NoIndex,
-  SearchIndex,
-  SegmentIndex,
-  SegmentLimits
-}
-import io.streamjoin.state.segment.pages.{
-  ChainKind,
-  FreeRows,
-  RowBytes,
-  RowCodec,
-  RowPages,
-  SpilledBytes
-}
+import io.streamjoin.state.segment.index._
+import io.streamjoin.state.segment.pages._
 
 /**
  * Segment: buffered rows of one side whose first limits are in one range, with an index by key.

@@ -13,13 +13,13 @@ import io.streamjoin.model.Side
 private[reporting] final class BatchWarnings {
   import BatchWarnings._
 
-  private val told = mutable.Set.empty[String]
+  private val logged = mutable.Set.empty[String]
   private val standing = mutable.Map.empty[String, Standing]
 
   /** The warnings of a batch that are new in this run. */
   def of(report: JoinReport): Seq[String] =
     (mostlyLate(report) ++ ahead(report) ++ stands(report)).collect {
-      case (cause, text) if told.add(cause) =>
+      case (cause, text) if logged.add(cause) =>
         s"Query ${report.query}, join ${report.join}, batch ${report.batch}: $text"
     }
 

@@ -72,8 +72,11 @@ private[physical] object PlanConsolidate {
       )
     } else {
       Option.when(required.lossy.nonEmpty) {
-        val of = required.lossy.flatMap(_.references).distinct.filterNot(required.contains)
-        s"rows may be equal in the columns computed from ${names(of)}" -> ordered(spec, required)
+        val computed = required.lossy.flatMap(_.references).distinct.filterNot(required.contains)
+        s"rows may be equal in the columns computed from ${names(computed)}" -> ordered(
+          spec,
+          required
+        )
       }
     }
   }

@@ -63,9 +63,10 @@ private[physical] final class ExtremeNumbers(size: Int, smallest: Boolean = fals
  * Accumulator of the counts of all partitions in one batch. A partition counts once, even if a
  * second attempt or a second action on the batch runs it again.
  *
- * @param come receives on the driver the counts of each task, including repeated ones
+ * @param onMerge receives on the driver the counts of each task, including repeated ones
  */
-private[physical] final class PartitionCounts(@transient come: Map[String, Long] => Unit = _ => ())
+private[physical] final class PartitionCounts(@transient onMerge: Map[String, Long] => Unit = _ =>
+  ())
     extends AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]] {
   private var counts = Map.empty[Int, Map[String, Long]]
 
@@ -81,7 +82,7 @@ private[physical] final class PartitionCounts(@transient come: Map[String, Long]
     other match {
       case c: PartitionCounts =>
         counts ++= c.counts
-        c.counts.values.foreach(come)
+        c.counts.values.foreach(onMerge)
       case _ => throw new UnsupportedOperationException(s"${other.getClass} holds other values")
     }
   override def value: Map[String, Long] =

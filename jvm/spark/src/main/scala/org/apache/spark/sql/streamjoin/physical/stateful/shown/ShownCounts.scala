@@ -22,10 +22,10 @@ private[stateful] object ShownCounts {
   def of(context: SparkContext, metrics: Map[String, SQLMetric]): Map[String, Long] => Unit = {
     val execution = Option(context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)).map(_.toLong)
     counts => {
-      val told = counts.toSeq.map { case (name, count) => metrics(name) -> count }
-      told.foreach { case (metric, count) => metric += count }
+      val added = counts.toSeq.map { case (name, count) => metrics(name) -> count }
+      added.foreach { case (metric, count) => metric += count }
       execution.foreach { id =>
-        val shown = told.collect { case (m, count) if count != 0 || !isSum(m) => m.id -> count }
+        val shown = added.collect { case (m, count) if count != 0 || !isSum(m) => m.id -> count }
         context.listenerBus.post(SparkListenerDriverAccumUpdates(id, shown))
       }
     }
