@@ -173,6 +173,8 @@ class _Stored:
     """Whether the batch deletes or replaces the stored row."""
     evicted: bool = False
     """Whether watermarks have evicted it: its results are final."""
+    outlived: bool = False
+    """Whether it has expired, and has final results with evicted rows."""
 
 
 @dataclass
@@ -196,7 +198,7 @@ class _Side:
             if stored and (not added or self.input.keyed):
                 stored[0].removed = True
                 self.rows.remove(stored[0])
-            elif not added and not case.retracts and self._is_over(row):
+            elif not added and not case.retracts and self.is_over(row):
                 self.deleted.append(_Stored(row, deleted=True))
             if added:
                 self.rows.append(_Stored(row))
@@ -206,7 +208,7 @@ class _Side:
     def _same(self, stored: Row, row: Row) -> bool:
         return stored[0] == row[0] if self.input.keyed else stored == row
 
-    def _is_over(self, row: Row) -> bool:
+    def is_over(self, row: Row) -> bool:
         ttl, now = self.input.ttl, self.watermark
         return bool(ttl) and now is not None and row[3] + (ttl or 0) < now
 
@@ -215,7 +217,7 @@ class _Side:
             self.watermark = self.seen - self.input.lag
 
     def expire(self) -> None:
-        self.rows = [h for h in self.rows if h.evicted or not self._is_over(h.row)]
+        self.rows = [h for h in self.rows if h.evicted or not self.is_over(h.row)]
 
 
 def tables(case: TimedCase) -> Iterator[tuple[Counter[Out], int]]:
@@ -228,22 +230,37 @@ def tables(case: TimedCase) -> Iterator[tuple[Counter[Out], int]]:
         for side in sides:
             side.apply(batch[side.input.alias], case)
             side.advance()
-        if case.retracts:
-            for side in sides:
-                side.expire()
-        after = _result(case, sides)
         # a deleted row that has expired still counts for the result
         before = [
             replace(side, rows=rows + side.deleted) for side, rows in zip(sides, past, strict=True)
         ]
-        table.update(after)
         table.subtract(_result(case, before))
+        if case.retracts:
+            _keep_final(case, sides)
+            for side in sides:
+                side.expire()
+        table.update(_result(case, sides))
         table = Counter({row: n for row, n in table.items() if n})
         _note_results(case, sides, before)
         _evict(case, sides)
         for side in sides:
             side.expire()
         yield Counter(table), sum(side.late for side in sides)
+
+
+def _keep_final(case: TimedCase, sides: list[_Side]) -> None:
+    for side, other in (sides[:2], sides[1::-1]):
+        for each in side.rows:
+            pairs = (
+                (each, partner) if side is sides[0] else (partner, each)
+                for partner in other.rows
+                if partner.evicted and not partner.outlived
+            )
+            if side.is_over(each.row) and not each.evicted:
+                each.outlived = any(case.matches(a.row, b.row) for a, b in pairs)
+    for side in sides:
+        for each in side.rows:
+            each.evicted |= each.outlived
 
 
 def _note_results(case: TimedCase, sides: list[_Side], before: list[_Side]) -> None:
@@ -295,6 +312,8 @@ def _meet(case: TimedCase, a: _Stored, b: _Stored) -> bool:
     """
     if not case.matches(a.row, b.row) or (a.deleted and b.deleted):
         return False
+    if a.outlived or b.outlived:
+        return not (a.outlived and b.outlived) and a.evicted and b.evicted
     known = case.within is None
     if a.deleted:
         return not b.evicted and (b.has_results or not known or case.hows[0] in ("semi", "anti"))
