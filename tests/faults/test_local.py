@@ -77,7 +77,7 @@ ERRORS = [
     ("commit log", "truncated", "Unexpected end-of-input"),
     ("state of a partition", "truncated", ""),
     ("state of a partition", "missing", ""),
-    ("description of the state", "truncated", "Unexpected end-of-input"),
+    ("description of the state", "truncated", "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT"),
     ("description of the state", "missing", "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT"),
 ]
 

@@ -7,6 +7,7 @@ import json
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.golden_checkpoints.cases import Batch
 
@@ -65,7 +66,33 @@ def pack(checkpoint: Path, morning: Morning, into: Path) -> None:
             # Hadoop's checksums would be those of the files before the paths were replaced.
             if path.is_file() and path.suffix != ".crc":
                 name = f"checkpoint/{path.relative_to(checkpoint)}"
-                _add(tar, name, path.read_bytes().replace(made, ELSEWHERE.encode()))
+                content = path.read_bytes().replace(made, ELSEWHERE.encode())
+                _add(tar, name, sealed(content) if "_metadata" in path.parts else content)
+
+
+def sealed(metadata: bytes) -> bytes:
+    """The metadata of an operator with the checksum of its description, which has changed."""
+    head, _, body = metadata.decode().partition("\n")
+    written = json.loads(body)
+    parts = json.loads(written["operatorPropertiesJson"])
+    del parts["checksum"]
+    text = _compact(dict(sorted(parts.items())))
+    parts["checksum"] = _crc32c(text.encode())
+    written["operatorPropertiesJson"] = _compact(parts)
+    return f"{head}\n{_compact(written)}".encode()
+
+
+def _compact(value: dict[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _crc32c(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
 
 
 def unpack(kept: Path, folder: Path) -> Morning:

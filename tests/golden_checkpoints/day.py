@@ -17,7 +17,7 @@ from tests.golden_checkpoints.cases import CLOSING, Batch, Case
 from tests.streams import Landing, Run
 
 PARTITIONS = 2
-FORMATS = {"segments": 2, "rocksdb": 1}
+FORMATS = {"segments": 1, "rocksdb": 1}
 """The state formats, and the version of each that the code writes."""
 
 

@@ -20,9 +20,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
 
   def requireAll(): Unit = {
     requireZone()
-    val compared = (expected.keySet ++ found.keySet).toSeq.filterNot { name =>
-      Apart(name) || Since(name) && !found.contains(name)
-    }
+    val compared = (expected.keySet ++ found.keySet -- Apart).toSeq
     compared.sortBy(name => (order(name), name)).foreach(require)
   }
 
@@ -30,9 +28,8 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
     val (before, after) = (found.get(name), expected.get(name))
     if (before != after) {
       name match {
-        case "bounds" if otherZone                              => throw zoneOfBounds
-        case "bounds" if zoneThen.isEmpty && knowsNoZone(found) => throw bounds(PerhapsZone)
-        case "bounds"                                           => throw bounds(AsItWas)
+        case "bounds" if otherZone => throw zoneOfBounds
+        case "bounds"              => throw bounds
         case _ =>
           val was = before.fold("none")(shown(_, timesThen))
           throw refusal(
@@ -57,13 +54,9 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
 
   private def timesNow = JoinDescription.times(now)
 
-  /** If the stored description has no display names, those of the query are used. */
-  private def timesThen = JoinDescription.times(old) match {
-    case Nil   => timesNow
-    case times => times
-  }
+  private def timesThen = JoinDescription.times(old)
 
-  private def bounds(instead: String): StreamJoinRuntimeException = {
+  private def bounds: StreamJoinRuntimeException = {
     val (before, after) = (texts(found), texts(expected))
     def only(these: Seq[String], others: Seq[String], times: Seq[(StoredTime, String)]) =
       these.diff(others).map(StoredBound.words(_, times)) match {
@@ -74,7 +67,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
       "it was written with other time bounds",
       only(before, after, timesThen),
       only(after, before, timesNow),
-      instead
+      AsItWas
     )
   }
 
@@ -85,9 +78,6 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
 
   private def otherZone: Boolean =
     zoneThen.exists(a => zoneNow.exists(b => !SessionZone.same(a.id, b.id)))
-
-  private def knowsNoZone(description: Map[String, JValue]): Boolean =
-    zoneNow.nonEmpty && !description.contains("times")
 
   /**
    * Refuses another session time zone if stored keys or times depend on it, because a lookup would
@@ -126,9 +116,6 @@ private object DescriptionComparison {
 
   private val Zone = SQLConf.SESSION_LOCAL_TIMEZONE.key
 
-  private val PerhapsZone = AsItWas +
-    s" (if it was written in another time zone of the session, set $Zone to that zone)"
-
   private def setting(zone: String): String = s"$Zone = $zone"
 
   /**
@@ -140,16 +127,14 @@ private object DescriptionComparison {
     "version",
     "format",
     JoinDescription.Aliases,
+    JoinDescription.Checksums,
     StoredSources.Part,
-    StoredSources.Order,
     ExcludedRules.Part
   )
 
-  /** Parts that earlier checkpoints lack. If absent, they are not compared. */
-  private val Since = Set("condition", "inputs")
-
   private val words = Map(
     "joinType" -> "another join type",
+    "partitions" -> "another number of partitions",
     "format" -> "another state format",
     "order" -> "another event time of its order",
     "keys" -> "other equalities as keys",

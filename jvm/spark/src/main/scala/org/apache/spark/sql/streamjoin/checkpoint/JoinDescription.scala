@@ -1,10 +1,12 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
+import scala.collection.immutable.ListMap
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.types.DataType
 import org.json4s._
 import org.json4s.JsonDSL._
@@ -92,28 +94,27 @@ private[streamjoin] object DescribedKind {
    * @param condition all conjuncts except the keys. A row is retracted by the condition that
    *   emitted it
    * @param inputs filters and expressions of the columns of each input with changes
-   * @param filters filters on the result that a row must pass to be stored; none if all rows are
-   *   stored
+   * @param filters filters on the result that a row must pass to be stored
    */
   final case class Changelog(
       identity: Seq[String],
-      condition: Option[Seq[String]],
-      inputs: Option[Seq[String]],
-      filters: Option[Seq[String]]
+      condition: Seq[String],
+      inputs: Seq[String],
+      filters: Seq[String]
   ) extends DescribedKind
 }
 
 /**
  * Description of a join, stored beside its state as JSON.
  *
- * @param format the format of the state, which also covers this description
+ * @param format name of the state format
  * @param keys equalities of the condition
  * @param zone the time zone, if something depends on it
  * @param aliases for a changelog join, the aliases of its inputs. Not compared. Other joins have
  *   theirs in `times`
  */
 private[streamjoin] final case class JoinDescription(
-    format: FormatNumber,
+    format: String,
     joinType: JoinType,
     routing: Routing,
     keys: Seq[String],
@@ -130,8 +131,8 @@ private[streamjoin] final case class JoinDescription(
 
   def json: String = {
     val fields: JObject =
-      ("format" -> format.format) ~
-        ("version" -> format.current) ~
+      ("format" -> format) ~
+        ("version" -> FormatNumber.Current) ~
         ("joinType" -> joinType.name) ~
         ("routing" -> routing.name) ~
         ("buckets" -> buckets) ~
@@ -144,9 +145,9 @@ private[streamjoin] final case class JoinDescription(
         ("zone" -> zone.map(_.json)) ~
         ("changelog" -> changelog.map(_.identity)) ~
         ("asOf" -> asOf) ~
-        ("condition" -> changelog.flatMap(_.condition)) ~
-        ("inputs" -> changelog.flatMap(_.inputs)) ~
-        ("filters" -> changelog.flatMap(_.filters)) ~
+        ("condition" -> changelog.map(_.condition)) ~
+        ("inputs" -> changelog.map(_.inputs)) ~
+        ("filters" -> changelog.map(_.filters)) ~
         (JoinDescription.Aliases -> Option.when(aliases.nonEmpty)(aliases.map { case (s, a) =>
           s.name -> a
         }))
@@ -172,6 +173,10 @@ private[streamjoin] object JoinDescription {
   /** Name of the part with the aliases of the inputs. */
   private[checkpoint] val Aliases: String = "aliases"
 
+  private[checkpoint] val Partitions: String = "partitions"
+
+  private[checkpoint] val Checksums: String = "checksum"
+
   /** Replaces the bounds if they contradict each other. */
   val Contradiction: String = "no two rows can match"
 
@@ -179,7 +184,7 @@ private[streamjoin] object JoinDescription {
   def read(json: String): JoinDescription = {
     val all = fields(json)
     JoinDescription(
-      number(json),
+      format(json).get,
       JoinType.all.find(_.name == text(all("joinType"))).get,
       routing(all).get,
       texts(all("keys")),
@@ -199,9 +204,9 @@ private[streamjoin] object JoinDescription {
   }
 
   private def kind(all: Map[String, JValue]): DescribedKind = {
-    def some(part: String) = all.get(part).map(texts)
-    some("changelog")
-      .map(DescribedKind.Changelog(_, some("condition"), some("inputs"), some("filters")))
+    def of(part: String) = texts(all(part))
+    all.get("changelog")
+      .map(c => DescribedKind.Changelog(texts(c), of("condition"), of("inputs"), of("filters")))
       .orElse(all.get("asOf").map(asOf => DescribedKind.AsOf(text(asOf))))
       .getOrElse(DescribedKind.EventTime)
   }
@@ -225,42 +230,51 @@ private[streamjoin] object JoinDescription {
     f
   }
 
-  /** The format of a description that has one. */
-  private[checkpoint] def number(json: String): FormatNumber =
-    FormatNumber(format(json).get, version(json).getOrElse(0))
-
   def version(json: String): Option[Int] = fields(json).get("version").collect { case JInt(v) =>
     v.toInt
   }
 
-  /**
-   * Filters that a row must pass to be stored; none if an earlier version wrote the description.
-   */
+  /** Filters that a row must pass to be stored. */
   def filters(json: String): Seq[String] = fields(json).get("filters").toSeq.flatMap(texts)
 
-  /** Times with their display names; none if an earlier version wrote the description. */
+  /** Times with their display names. */
   def times(json: String): Seq[(StoredTime, String)] =
     fields(json).get("times").toSeq.flatMap(_.children).map(t => storedTime(t) -> text(t \ "said"))
 
-  /**
-   * The stored time zone; none if nothing depends on it, or if an earlier version wrote the
-   * description.
-   */
+  /** The stored time zone; none if nothing depends on it. */
   def zone(json: String): Option[DescribedZone] = fields(json).get("zone").collect {
     case z: JObject => DescribedZone(text(z \ "id"), texts(z \ "stored"))
   }
 
-  /** The parts of any description. Empty if the text is no JSON object. */
+  /** The parts of any description, in their order. Empty if the text is no JSON object. */
   def fields(json: String): Map[String, JValue] = Try(parse(json)).toOption match {
-    case Some(JObject(fields)) => fields.filterNot(_._2 == JNothing).toMap
+    case Some(JObject(fields)) => ListMap.from(fields.filterNot(_._2 == JNothing))
     case _                     => Map.empty
   }
 
-  /** Adds parts to a description. */
-  def and(json: String, more: JObject): String = parse(json) match {
-    case own: JObject => compact(render(own ~ more))
-    case _            => throw new IllegalArgumentException(s"no description, but $json")
+  /** Adds parts to a description. A part replaces another one of its name. */
+  def and(json: String, more: JObject): String =
+    compact(render(JObject((fields(json) ++ more.obj).toList)))
+
+  /** The text that is stored: with the number of partitions, and a checksum of all parts. */
+  def stored(json: String, partitions: Int): String = {
+    val all = and(json, Partitions -> partitions)
+    and(all, Checksums -> checksum(fields(all)))
   }
+
+  /** Refuses a stored description of another version, and a damaged one. */
+  def check(location: String, stored: String): Unit = {
+    for (found <- version(stored))
+      FormatNumber.check(location, format(stored).getOrElse("of the state"), Some(found.toLong))
+    val parts = fields(stored)
+    if (!parts.get(Checksums).contains(JInt(checksum(parts))))
+      throw StateErrors.damaged(location, "the description of a state", "its checksum is wrong")
+  }
+
+  private def checksum(parts: Map[String, JValue]): Long =
+    Checksum.of(compact(render(JObject((parts - Checksums).toList.sortBy(_._1)))))
+
+  def partitions(json: String): Int = fields(json)(Partitions).asInstanceOf[JInt].num.toInt
 
   /** Text of a part for an error message. */
   def shown(value: JValue): String = value match {

@@ -18,10 +18,7 @@ import io.streamjoin.state.JoinState
 private[streamjoin] trait StateFormat extends Serializable {
 
   /** Value of `spark.sql.streamJoin.stateFormat` that selects this format. */
-  final def name: String = number.format
-
-  /** Version of everything that the format writes. */
-  def number: FormatNumber
+  def name: String
 
   /** The schemas that Spark writes beside the state and validates. */
   def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema]

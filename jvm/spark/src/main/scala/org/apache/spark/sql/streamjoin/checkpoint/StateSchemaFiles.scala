@@ -8,10 +8,8 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOperatorMetadataFailure
 import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadata,
-  OperatorStateMetadataReader,
   OperatorStateMetadataV2,
   StateSchemaCompatibilityChecker,
   StateSchemaValidationResult,
@@ -29,7 +27,6 @@ import org.apache.spark.sql.streamjoin.spark.{CheckpointFileManager, StatefulOpe
 private[streamjoin] object StateSchemaFiles {
 
   private val SchemaVersion = 3
-  private val MetadataVersion = 2
 
   /**
    * Validates the schemas, and writes them if they are new.
@@ -46,8 +43,16 @@ private[streamjoin] object StateSchemaFiles {
       hadoopConf: Configuration,
       session: SparkSession
   ): List[StateSchemaValidationResult] = {
-    val old = found(info, batchId, hadoopConf)
-      .fold(List.empty[Path])(fitting(fits, _, info, schemas, folder, hadoopConf))
+    val written = StoredDescription.metadata(info, hadoopConf)
+    if (written.isEmpty && batchId > 0) {
+      throw StateErrors.incompatibleCheckpoint(
+        info.checkpointLocation,
+        "it does not name the operator that wrote it, like checkpoints of Spark before 4.0",
+        "none",
+        JoinDescription.Operator
+      )
+    }
+    val old = written.fold(List.empty[Path])(fitting(fits, _, info, schemas, folder, hadoopConf))
     List(
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         info,
@@ -107,9 +112,11 @@ private[streamjoin] object StateSchemaFiles {
 
   /** The schemas in a file. */
   def read(file: Path, hadoopConf: Configuration): List[StateStoreColFamilySchema] =
-    Using.resource(CheckpointFileManager.create(file.getParent, hadoopConf).open(file))(
-      StateSchemaCompatibilityChecker.readSchemaFile
-    )
+    StateErrors.reading(file.toString, "the schema of a state") {
+      Using.resource(CheckpointFileManager.create(file.getParent, hadoopConf).open(file))(
+        StateSchemaCompatibilityChecker.readSchemaFile
+      )
+    }
 
   /** Folder of an operator's schemas, as in Spark. */
   def folder(operator: Path): Path = new Path(new Path(operator, "_stateSchema"), "default")
@@ -118,30 +125,4 @@ private[streamjoin] object StateSchemaFiles {
    * The current path of a schema file. Spark stores absolute paths, and a checkpoint may be moved.
    */
   def here(folder: Path, noted: String): Path = new Path(folder, new Path(noted).getName)
-
-  private def found(
-      info: StatefulOperatorStateInfo,
-      batchId: Long,
-      hadoopConf: Configuration
-  ): Option[OperatorStateMetadataV2] = {
-    val operator = new Path(info.checkpointLocation, info.operatorId.toString)
-    val metadata =
-      try
-        OperatorStateMetadataReader
-          .createReader(operator, hadoopConf, MetadataVersion, batchId)
-          .read()
-      catch {
-        // the first batch has no metadata yet
-        case _: Exception if batchId == 0 => None
-        case e: StateDataSourceReadOperatorMetadataFailure =>
-          throw StateErrors.incompatibleCheckpoint(
-            info.checkpointLocation,
-            "it does not name the operator that wrote it, like checkpoints of Spark before 4.0",
-            "none",
-            JoinDescription.Operator,
-            e
-          )
-      }
-    metadata.collect { case m: OperatorStateMetadataV2 => m }
-  }
 }

@@ -21,21 +21,18 @@ private[streamjoin] final case class InputPlace(operator: Long, name: String)
  */
 private[streamjoin] object StoredSources {
 
-  /** Part with the identities of the sources of each input, sorted. */
+  /** Name of the part of the description. */
   val Part: String = "origins"
 
   /**
-   * Part with the names and the locations of the sources of each input, in the order of the query.
+   * The names and the locations of the sources of each input, in the order of the query.
+   *
+   * @param sources by the names of the inputs
    */
-  val Order: String = "sourceOrder"
-
-  /** @param sources by the names of the inputs */
-  def parts(sources: Seq[(String, Seq[InputSource])]): JObject = {
-    def byInput(json: Seq[InputSource] => JValue) =
-      JObject(sources.map { case (input, of) => JField(input, json(of)) }.toList)
-    (Part -> byInput(_.flatMap(_.identities).distinct.sorted)) ~
-      (Order -> byInput(of => of.map(s => ("name" -> s.name) ~ ("at" -> s.locations))))
-  }
+  def part(sources: Seq[(String, Seq[InputSource])]): JObject =
+    Part -> JObject(sources.map { case (input, of) =>
+      JField(input, of.map(s => ("name" -> s.name) ~ ("at" -> s.locations)))
+    }.toList)
 
   /**
    * Refuses a query in which a source has moved from one input to another, or to another place in
@@ -70,40 +67,24 @@ private[streamjoin] object StoredSources {
   private def ids(of: Seq[InputSource], named: Boolean): Seq[String] =
     of.flatMap(s => if (named) s.identities else s.locations)
 
-  /**
-   * An input of a description.
-   *
-   * @param inOrder whether the sources have the order of the query
-   */
-  private final case class Input(place: InputPlace, sources: Seq[InputSource], inOrder: Boolean)
+  /** An input of a description, with its sources in the order of the query. */
+  private final case class Input(place: InputPlace, sources: Seq[InputSource])
 
-  /** Descriptions of earlier versions have no sources, or no order. */
   private def inputs(descriptions: Map[Long, String]): Seq[Input] = for {
     (operator, json) <- descriptions.toSeq.sortBy(_._1)
-    parts = JoinDescription.fields(json)
-    inOrder = parts.contains(Order)
-    JObject(inputs) <- parts.get(Order).orElse(parts.get(Part)).toSeq
+    JObject(inputs) <- JoinDescription.fields(json).get(Part).toSeq
     (input, sources) <- inputs
-  } yield Input(
-    InputPlace(operator, input),
-    sources.children.map(if (inOrder) source else identified),
-    inOrder
-  )
+  } yield Input(InputPlace(operator, input), sources.children.map(source))
 
   private def source(json: JValue): InputSource = InputSource(
     Option(json \ "name").collect { case JString(name) => name },
     (json \ "at").children.map(JoinDescription.shown)
   )
 
-  private def identified(json: JValue): InputSource = JoinDescription.shown(json) match {
-    case s"source $name" => InputSource(Some(name), Nil)
-    case location        => InputSource(None, Seq(location))
-  }
-
-  /** The sources of an operator in the order of the query; empty if an input lacks this order. */
+  /** The sources of an operator in the order of the query; empty if those of an input are unknown. */
   private def ordered(inputs: Seq[Input], operator: Long): Seq[InputSource] = {
     val own = inputs.filter(_.place.operator == operator)
-    if (own.forall(i => i.inOrder && i.sources.nonEmpty)) own.flatMap(_.sources) else Nil
+    if (own.forall(_.sources.nonEmpty)) own.flatMap(_.sources) else Nil
   }
 
   /** A source that another input reads than before. */

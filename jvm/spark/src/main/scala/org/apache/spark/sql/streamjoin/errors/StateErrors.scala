@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.errors
 
 import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.util.Utils
@@ -78,6 +79,23 @@ private[streamjoin] object StateErrors {
       ),
       cause
     )
+
+  /** Reports a failure to read a file of a checkpoint as an error of the checkpoint. */
+  def reading[T](location: String, what: String)(read: => T): T =
+    try read
+    catch {
+      case e @ (_: StreamJoinRuntimeException | _: StreamJoinAnalysisException) => throw e
+      case NonFatal(e) => throw damaged(location, what, String.valueOf(e.getMessage), e)
+    }
+
+  /** @param what the file, completes "... cannot be read" */
+  def damaged(
+      location: String,
+      what: String,
+      found: String,
+      cause: Throwable = null
+  ): StreamJoinRuntimeException =
+    incompatibleCheckpoint(location, s"$what cannot be read", found, "the unchanged file", cause)
 
   /** The same failure with a further hint on what to do. */
   def withHint(failure: StreamJoinRuntimeException, hint: String): StreamJoinRuntimeException = {

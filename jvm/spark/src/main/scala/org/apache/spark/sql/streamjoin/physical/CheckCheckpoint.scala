@@ -33,8 +33,8 @@ import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
  *
  * Spark compares stateful operators with their metadata when it plans the first batch of a run. It
  * plans no batch while no rows arrive. So this check plans the query at its start, as the first
- * batch will, and compares the plan with the stored descriptions. It writes nothing, and leaves
- * every other failure to the first batch.
+ * batch will, and compares the plan with the stored descriptions. It writes nothing. It leaves a
+ * query that cannot be planned to the first batch.
  */
 private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     extends (LogicalPlan => Unit)
@@ -46,8 +46,6 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
       catch {
         case e: StreamJoinRuntimeException if StateErrors.isIncompatible(e) =>
           throw StateErrors.atAnalysis(e)
-        case NonFatal(e) =>
-          logInfo(s"The first batch compares the query with ${w.resolvedCheckpointLocation}", e)
       }
     case _ =>
   }
@@ -100,7 +98,8 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     own.withActive {
       val log = CheckpointFiles.offsets(own, folder(w, DIR_NAME_OFFSETS))
       for (batch <- log.getLatestBatchId()) {
-        val operators = planned(w, own, batch, log).collect { case o: CheckpointedState => o }
+        val operators = planned(w, own, batch, log).toSeq
+          .flatMap(_.collect { case o: CheckpointedState => o })
         val written = operators.flatMap(o => o.requireFit().map(o.getStateInfo.operatorId -> _))
         StoredSources.requireInPlace(
           folder(w, DIR_NAME_STATE).toString,
@@ -112,20 +111,29 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     }
   }
 
-  /** The query's plan for a batch in which every source has rows. */
+  /**
+   * The query's plan for a batch in which every source has rows; none if the query cannot be
+   * planned.
+   */
   private def planned(
       w: WriteToStream,
       own: classic.SparkSession,
       batch: Long,
       log: OffsetSeqLog
-  ): SparkPlan = {
+  ): Option[SparkPlan] = {
     val metadata = log.offsetSeqMetadataForBatchId(batch).getOrElse(OffsetSeqMetadata(0, 0))
     OffsetSeqMetadata.setSessionConf(metadata, own.sessionState.conf)
     own.conf.set(SQLConf.CBO_ENABLED.key, false)
     val states = folder(w, DIR_NAME_STATE).toString
     val planner =
       SparkFactories.execution(own, w.inputQuery, w.outputMode, states, batch, metadata)
-    planner.state(planner.sparkPlan)
+    try Some(planner.state(planner.sparkPlan))
+    catch {
+      case e: StreamJoinRuntimeException if StateErrors.isIncompatible(e) => throw e
+      case NonFatal(e) =>
+        logInfo(s"The first batch compares the query with ${w.resolvedCheckpointLocation}", e)
+        None
+    }
   }
 
   private def classicSession: classic.SparkSession = session.asInstanceOf[classic.SparkSession]

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.rescale
 
-import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.checkpoint.{HotKeySums, JoinDescription}
 import org.apache.spark.sql.streamjoin.physical.eventtime.StoredKeyLoad
 import org.apache.spark.sql.streamjoin.physical.timed.StoredDisorder
 
@@ -14,6 +14,7 @@ import io.streamjoin.placement.Routing
  *   watermarks, clocks, limits   equal in all partitions
  *   disorder of a column         in the first partition, added up: reports add up all partitions
  *   latest times of the rows     of the rows that the partition gets
+ *   checksum of the hot keys     left out: their partitions are other ones
  * }}}
  */
 private[rescale] final class MergedNumbers(
@@ -38,7 +39,7 @@ private[rescale] final class MergedNumbers(
   }.toSeq.sorted
 
   def of(partition: Int): Map[String, Long] =
-    others.map { case (name, found) => name -> found.head._2 } ++
+    (others - HotKeySums.Name).map { case (name, found) => name -> found.head._2 } ++
       (if (partition == 0) added else Map.empty) ++ latest(partition)
 
   private def added: Map[String, Long] = for {

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.rescale
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streamjoin.checkpoint.HotKeySums
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinDistribution
@@ -64,14 +65,16 @@ private[rescale] final class OperatorPlanner(
     val numbers = new MergedNumbers(join.description, join.routing, surveys, shares)
     numbers.different.headOption.foreach(name => throw uneven(s"the number $name"))
     val evicted = BySide.of(evictedOf(_, surveys))
+    val hotKeys = hot(surveys)
+    val sum = HotKeySums.of(hotKeys).map(HotKeySums.Name -> _)
     OperatorPlan(
       join,
       state,
       agreed,
       (0 until partitions).map { p =>
-        RescaledState.Contents(numbers.of(p), evicted, shares.get(p).fold(0L)(_.count))
+        RescaledState.Contents(numbers.of(p) ++ sum, evicted, shares.get(p).fold(0L)(_.count))
       },
-      hot(surveys),
+      hotKeys,
       shares.values.map(_.count).sum
     )
   }

@@ -11,6 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.checkpoint.{
   HotKeyFiles,
+  JoinDescription,
   LocalCheckpointFiles,
   StateSchemaFiles
 }
@@ -84,7 +85,11 @@ private[rescale] final class RescaledFiles(
     }
     OperatorStateMetadataWriter
       .createWriter(folder, hadoopConf, 2, Some(batch))
-      .write(join.metadata.copy(stateStoreInfo = stores))
+      .write(join.metadata.copy(
+        stateStoreInfo = stores,
+        operatorPropertiesJson =
+          JoinDescription.stored(join.metadata.operatorPropertiesJson, partitions)
+      ))
     hot.foreach(new HotKeyFiles(folder, hadoopConf).write(batch, _))
   }
 

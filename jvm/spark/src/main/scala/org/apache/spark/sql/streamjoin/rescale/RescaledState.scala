@@ -62,7 +62,7 @@ private[rescale] final class RescaledState(session: SparkSession, join: StoredJo
     val all = context.broadcast(contents.zipWithIndex.map { case (c, p) =>
       c.copy(id = ids.map(_(p)))
     })
-    val format = StateFormats.of(join.description.format.format)
+    val format = StateFormats.of(join.description.format)
     val settings = format.settingsOfNew(session.sessionState.conf)
     val moved = new ShuffledRDD[Int, InternalRow, InternalRow](
       rows(keys),

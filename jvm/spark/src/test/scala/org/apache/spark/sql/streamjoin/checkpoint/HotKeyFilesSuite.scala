@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
-import java.nio.file.{Files, Path => LocalPath}
+import java.nio.file.{Files, Path => LocalPath, StandardCopyOption}
 
 import scala.util.Random
 
@@ -48,41 +48,76 @@ class HotKeyFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("keys of format version 1 have the narrowest buckets") {
-    withFolder { (folder, files) =>
-      Files.createDirectories(folder.resolve(HotKeyFiles.Folder))
-      Files.writeString(
-        folder.resolve(HotKeyFiles.Folder).resolve("4"),
-        """{"version":1,"buckets":{"shift":-5,"reach":15,"width":60},""" +
-          """"keys":[{"hash":8,"partition":3,"from":-3}]}"""
-      )
-      assert(files.read(4).contains(HotKeys(buckets, Seq(HotKey(8, 3, -3)))))
-    }
+  private def refused(read: => Any, why: String): Unit = {
+    val refused = intercept[StreamJoinRuntimeException](read)
+    assert(refused.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
+    assert(refused.getMessage.contains(why))
   }
 
-  test("a file of another format version or with damaged content is refused") {
+  test("a file of another format version is refused") {
     withFolder { (folder, files) =>
       files.write(4, keys(1))
       val file = folder.resolve(HotKeyFiles.Folder).resolve("4")
-      val written = Files.readString(file)
-      assert(written.contains("\"version\":2"))
+      val text = Files.readString(file).split("\n")(1)
+      assert(text.contains("\"version\":1"))
+      for (other <- Seq("\"version\":2", "\"v\":1").map(text.replace("\"version\":1", _))) {
+        Files.writeString(file, s"${Checksum.of(other)}\n$other")
+        refused(files.read(7), "another version of streamjoin")
+      }
+    }
+  }
+
+  test("a file with any changed, missing or additional byte is refused") {
+    withFolder { (folder, files) =>
+      files.write(4, keys(1))
+      val file = folder.resolve(HotKeyFiles.Folder).resolve("4")
+      val written = Files.readAllBytes(file)
       val random = new Random(1)
-      val wrong = Seq(
-        written.replace("\"version\":2", "\"version\":3") -> "another version of streamjoin",
-        written.replace("\"version\":2,", "") -> "another version of streamjoin",
-        written.replace("\"width\":60", "\"width\":6") -> "_hotKeys/4 cannot be read",
-        "" -> "_hotKeys/4 cannot be read",
-        written.take(random.nextInt(written.length - 1)) -> "_hotKeys/4 cannot be read"
-      )
-      for ((text, why) <- wrong) {
-        // Hadoop's checksum is that of the original content
-        Files.deleteIfExists(file.resolveSibling(".4.crc"))
-        Files.writeString(file, text)
-        val refused = intercept[StreamJoinRuntimeException](files.read(7))
-        assert(refused.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
-        assert(refused.getMessage.contains(why), text)
+      val wrong = written.indices.flatMap { i =>
+        val changed = written.clone()
+        changed(i) = (changed(i) + 1 + random.nextInt(255)).toByte
+        Seq(changed, written.take(i))
+      } :+ (written :+ '\n'.toByte)
+      for (bytes <- wrong) {
+        Files.write(file, bytes)
+        refused(files.read(7), "_hotKeys/4")
       }
       assert(files.read(3).isEmpty)
     }
+  }
+
+  test("rows are refused with other hot keys than those by which they were placed") {
+    withFolder { (folder, files) =>
+      def sum(batch: Long) = HotKeySums.of(files.read(batch))
+      def check(batch: Long, stored: Option[Long]): Unit =
+        HotKeySums(sum(batch), None).check("/c/state/0/3", stored)
+      files.write(4, keys(1))
+      files.write(9, keys(2))
+      val sums = Seq(3L, 4L, 9L).map(sum)
+      assert(sums.distinct.length == 3 && sums.head.isEmpty)
+      Seq(3L, 4L, 9L).zip(sums).foreach { case (batch, stored) => check(batch, stored) }
+      for (other <- sums.init) refused(check(9, other), "its rows are not placed by the files in")
+      // an older file instead of the one that was written last
+      val (older, newer) = (folder.resolve("_hotKeys/4"), folder.resolve("_hotKeys/9"))
+      Files.copy(older, newer, StandardCopyOption.REPLACE_EXISTING)
+      refused(check(9, sums.last), "/c/state/0/3")
+      Files.delete(newer)
+      refused(check(9, sums.last), "Expected: hot keys with the checksum")
+      Files.delete(older)
+      refused(check(9, sums.last), "Found: no hot keys.")
+    }
+  }
+
+  test("the checksum beside the rows is written when the hot keys change") {
+    val (one, two) = (HotKeySums.of(Some(keys(1))), HotKeySums.of(Some(keys(1, 2))))
+    assert(HotKeySums.of(Some(keys())).isEmpty)
+    for {
+      (sums, written) <- Seq(
+        HotKeySums(None, one) -> one,
+        HotKeySums(one, two) -> two,
+        HotKeySums(one, one) -> None,
+        HotKeySums.NoKeys -> None
+      )
+    } assert(sums.changed == written)
   }
 }

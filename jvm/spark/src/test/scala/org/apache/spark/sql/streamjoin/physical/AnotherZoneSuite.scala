@@ -38,7 +38,7 @@ class AnotherZoneSuite extends AnalysisSession {
     def metadata(zone: String) = OperatorStateMetadataV2(
       OperatorInfoV1(0, JoinDescription.Operator),
       Array.empty[StateStoreMetadataV2],
-      described(zone, query)
+      JoinDescription.stored(described(zone, query), 2)
     )
     try {
       CheckpointFit.check("/checkpoint", metadata(before), metadata(now))

@@ -20,7 +20,7 @@ class MergedNumbersSuite extends AnyFunSuite {
   private val described = {
     val times = BySide.of(s => StoredTime(s"${s.name}.t", TimestampType))
     JoinDescription(
-      FormatNumber("segments", 2),
+      "segments",
       JoinType.Inner,
       Routing.ByKey,
       Nil,

@@ -46,9 +46,7 @@ private[streamjoin] object CheckpointFit {
     val comparison = new DescriptionComparison(location, old, now)
     // the meaning of all other parts depends on format and version
     if (!takesOver) comparison.require("format")
-    JoinDescription.format(old).flatMap(StateFormats.find).foreach(
-      _.number.check(location, JoinDescription.version(old).map(_.toLong))
-    )
+    JoinDescription.check(location, old)
     comparison.requireAll()
   }
 

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
-import scala.util.control.NonFatal
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
@@ -14,17 +12,14 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.{
   HotKeyFiles,
+  HotKeySums,
   JoinDescription,
   StateFormat,
   StateSchemaFiles,
   StoredRows,
   StoredVersion
 }
-import org.apache.spark.sql.streamjoin.errors.{
-  StateErrors,
-  StreamJoinAnalysisException,
-  StreamJoinRuntimeException
-}
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
@@ -58,8 +53,21 @@ private[streamjoin] final case class StoredJoin(
 ) {
 
   /** Reads a partition, see [[StateFormat.read]]. */
-  def read(partition: Int, hadoopConf: Configuration, inUse: Boolean): StoredRows =
-    StateFormats.of(description.format.format).read(version(partition), hadoopConf, inUse)
+  def read(partition: Int, hadoopConf: Configuration, inUse: Boolean): StoredRows = {
+    val of = version(partition)
+    val found = StateFormats.of(description.format).read(of, hadoopConf, inUse)
+    val hot = Some(routing).collect { case Routing.ByKeyAndTime(_, hot) => hot }
+    try HotKeySums(HotKeySums.of(hot), None).check(
+        of.store.storeCheckpointLocation().toString,
+        found.numbers.get(HotKeySums.Name)
+      )
+    catch {
+      case e: StreamJoinRuntimeException =>
+        found.close()
+        throw e
+    }
+    found
+  }
 
   def sides: Seq[Side] = if (isOrder) Seq(StoredOrder.Held) else Side.both
 
@@ -179,21 +187,8 @@ private[streamjoin] final class StoredJoins(
 
   /** Reports a failure to read metadata as an error of the checkpoint, at analysis. */
   private def readable[T](what: String)(read: => T): T =
-    try read
-    catch {
-      case e: StreamJoinAnalysisException => throw e
-      case e: StreamJoinRuntimeException  => throw StateErrors.atAnalysis(e)
-      case NonFatal(e) =>
-        throw StateErrors.atAnalysis(
-          StateErrors.incompatibleCheckpoint(
-            location,
-            s"$what cannot be read",
-            String.valueOf(e.getMessage),
-            "the unchanged file",
-            e
-          )
-        )
-    }
+    try StateErrors.reading(location, what)(read)
+    catch { case e: StreamJoinRuntimeException => throw StateErrors.atAnalysis(e) }
 
   private def join(operator: Long): Option[StoredJoin] = metadata(operator).collect {
     case m: OperatorStateMetadataV2
@@ -216,7 +211,7 @@ private[streamjoin] final class StoredJoins(
     val json = metadata.operatorPropertiesJson
     val format = JoinDescription.format(json).flatMap(StateFormats.find)
       .getOrElse(throw absent("no state of a streamJoin in a known format"))
-    format.number.check(location, JoinDescription.version(json).map(_.toLong))
+    JoinDescription.check(location, json)
     val store = metadata.stateStoreInfo.head
     val rows = schemas(operator, store.stateSchemaFilePaths)
     val ids = readable(
@@ -228,7 +223,7 @@ private[streamjoin] final class StoredJoins(
     val description = if (isOrder) StoredOrder.read(json) else JoinDescription.read(json)
     StoredJoin(
       operator,
-      store.numPartitions,
+      JoinDescription.partitions(json),
       description,
       isOrder,
       routing(operator, description),

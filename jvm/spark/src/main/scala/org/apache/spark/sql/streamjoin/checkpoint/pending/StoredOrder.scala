@@ -30,7 +30,7 @@ private[streamjoin] object StoredOrder {
   def read(json: String): JoinDescription = {
     val own = time(JoinDescription.fields(json).get("order"))
     JoinDescription(
-      JoinDescription.number(json),
+      JoinDescription.format(json).get,
       JoinType.Inner,
       Routing.ByKey,
       keys = Nil,

@@ -9,7 +9,6 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
-  FormatNumber,
   StateFormat,
   StateShape,
   StoredRows,
@@ -24,7 +23,7 @@ import io.streamjoin.model.Side
 /** State format for state larger than memory: rows in RocksDB, through Spark's own provider. */
 private[checkpoint] object RocksDBFormat extends StateFormat {
 
-  override val number: FormatNumber = RocksDBLayout.Number
+  override val name: String = RocksDBLayout.Format
 
   override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] =
     RocksDBLayout.schemas(row)

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   UnsafeRowPair
 }
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  FormatNumber,
   LongRow,
   StateFormat,
   StateShape,
@@ -33,8 +34,9 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
 
   private val numbers = new StoredNumbers(store)
   if (store.version > 0) {
-    RocksDBLayout.Number.check(
+    FormatNumber.check(
       store.id.storeCheckpointLocation().toString,
+      RocksDBLayout.Format,
       numbers.get(RocksDBLayout.FormatName)
     )
   }
@@ -95,7 +97,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     }
     Side.both.foreach(stored(_).saveNumbers())
     numbers.put(RocksDBLayout.SequenceName, sequence)
-    numbers.put(RocksDBLayout.FormatName, RocksDBLayout.Number.current.toLong)
+    numbers.put(RocksDBLayout.FormatName, FormatNumber.Current.toLong)
     written
   }
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   RangeKeyScanStateEncoderSpec,
   StateStoreColFamilySchema
 }
-import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, StateFormat, StoredNumbers}
+import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredNumbers}
 import org.apache.spark.sql.types._
 
 import io.streamjoin.model.Side
@@ -27,7 +27,7 @@ import io.streamjoin.model.Side
  */
 private[rocksdb] object RocksDBLayout {
 
-  val Number: FormatNumber = FormatNumber("rocksdb", 1)
+  val Format: String = "rocksdb"
 
   def rows(side: Side): String = StateFormat.rowsFamily(side)
 

@@ -5,6 +5,7 @@ import org.apache.spark.serializer.JavaSerializer
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  FormatNumber,
   LongRow,
   StoredNumbers,
   StoredRow,
@@ -30,8 +31,9 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
     try {
       val store = provider.getStore(version.number, version.checkpointId)
       opened = Some(store)
-      RocksDBLayout.Number.check(
+      FormatNumber.check(
         version.store.storeCheckpointLocation().toString,
+        RocksDBLayout.Format,
         new StoredNumbers(store).get(RocksDBLayout.FormatName)
       )
       for ((name, family) <- RocksDBLayout.schemas(version.rows) if name != StoredNumbers.Family)

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
-import java.util.UUID
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state.{
   NoPrefixKeyStateEncoderSpec,
@@ -12,7 +10,6 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
-  FormatNumber,
   StateFormat,
   StateShape,
   StoredNumbers,
@@ -33,7 +30,7 @@ import io.streamjoin.state.segment.history.{ChangeRow, History}
  */
 private[checkpoint] object SegmentFormat extends StateFormat {
 
-  override val number: FormatNumber = StateFiles.Number
+  override val name: String = StateFiles.Format
 
   private val rowKey: StructType = new StructType().add("id", LongType, nullable = false)
 
@@ -88,7 +85,7 @@ private[checkpoint] object SegmentFormat extends StateFormat {
     try {
       into.create()
       val file =
-        StateFile(version.number, version.checkpointId.getOrElse(UUID.randomUUID().toString), 0)
+        StateFile(version.number, version.checkpointId.getOrElse(StateFile.newId(1)), 0)
       into.write(file, before = None) { out =>
         StoredMap.write(content.numbers, out)
         History.write(out, count, content.evicted) { write =>

@@ -18,12 +18,10 @@ import io.streamjoin.state.segment.history.PackedInput
  * Reads and writes the files of one partition's state.
  *
  * {{{
- *   magic, format, version, version before, its id ("" if none is needed), name of the compression
+ *   magic, format, version, id, version before, its id ("" if none is needed), compression
  *   checksum of all that
  *   compressed:  content, checksum of the content
  * }}}
- *
- * Format 1 has neither the version before, which is always `version - 1`, nor the first checksum.
  */
 private[segment] class StateFiles(
     folder: Path,
@@ -41,11 +39,8 @@ private[segment] class StateFiles(
 
   def exists(file: StateFile): Boolean = manager.exists(new Path(folder, file.name))
 
-  /** All files, in the order of their modification times. */
   def list(): Seq[StateFile] =
-    manager.list(folder).toSeq
-      .sortBy(_.getModificationTime)
-      .flatMap(status => StateFile.of(status.getPath.getName))
+    manager.list(folder).toSeq.flatMap(s => StateFile.of(s.getPath.getName))
 
   /** Size of each file in bytes. */
   def sizes(): Map[StateFile, Long] =
@@ -62,8 +57,9 @@ private[segment] class StateFiles(
       val said = new CheckedOutputStream(head, new CRC32C)
       val begin = new DataOutputStream(said)
       begin.writeInt(Magic)
-      begin.writeInt(Number.current)
+      begin.writeInt(FormatNumber.Current)
       begin.writeLong(file.version)
+      begin.writeUTF(file.id)
       begin.writeLong(file.from)
       begin.writeUTF(before.fold("")(_.id))
       begin.writeUTF(compression)
@@ -116,6 +112,7 @@ private[segment] class StateFiles(
     try action
     catch {
       case e: FileNotFoundException => throw damaged(path, "it is missing", e)
+      case e: EOFException          => throw damaged(path, "it ends too early", e)
       case e: IOException           => throw damaged(path, String.valueOf(e.getMessage), e)
     }
 
@@ -125,18 +122,14 @@ private[segment] class StateFiles(
     val head = new DataInputStream(read)
     if (head.readInt() != Magic) throw new IOException("it does not start with the header of a " +
       "state file")
-    val format = head.readInt()
-    Number.check(path.toString, Some(format.toLong))
-    val version = head.readLong()
-    val from = if (format == 1) file.from else head.readLong()
+    FormatNumber.check(path.toString, Format, Some(head.readInt().toLong))
+    val (version, id, from) = (head.readLong(), head.readUTF(), head.readLong())
     val before = Some(head.readUTF()).filter(_.nonEmpty)
     val codecName = head.readUTF()
-    if (format > 1) {
-      val found = read.getChecksum.getValue
-      if (head.readLong() != found) throw new IOException("the checksum of its header is wrong")
-    }
-    if (version != file.version || from != file.from)
-      throw new IOException("it has another version")
+    val found = read.getChecksum.getValue
+    if (head.readLong() != found) throw new IOException("the checksum of its header is wrong")
+    if (StateFile(version, id, from) != file)
+      throw new IOException(s"it is a copy of ${StateFile(version, id, from).name}")
     (before, codecName)
   }
 
@@ -169,13 +162,7 @@ private[segment] class StateFiles(
   }
 
   private def damaged(path: Path, reason: String, cause: Throwable) =
-    StateErrors.incompatibleCheckpoint(
-      path.toString,
-      "a file of the state cannot be read",
-      reason,
-      "the unchanged file",
-      cause
-    )
+    StateErrors.damaged(path.toString, "a file of the state", reason, cause)
 
   private def codec(name: String): CompressionCodec =
     CompressionCodec.createCodec(sparkConf, name)
@@ -185,7 +172,8 @@ private[segment] class StateFiles(
 
 private[segment] object StateFiles {
 
-  val Number: FormatNumber = FormatNumber("segments", 2, alsoRead = Set(1))
+  /** Name of the state format. */
+  val Format: String = "segments"
 
   private val Magic = 0x534a5347 // SJSG
   private val BufferBytes = 1 << 16

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
-import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.annotation.tailrec
@@ -55,6 +54,9 @@ private[segment] final class StoredPartition(
 
   /** The newest version that was committed or read here. */
   private var newest: Option[Version] = None
+
+  /** The generation of the files that are written here, see [[StateFile]]. */
+  @volatile private var generation = 0L
 
   /** Files written by maintenance that a task may not have seen, the newest first. */
   private var merged = List.empty[StateFile]
@@ -144,7 +146,7 @@ private[segment] final class StoredPartition(
   /** Writes the next version of taken rows. */
   def commit(taken: Resident, numbers: Map[String, Long]): Resident = {
     val before = taken.version
-    val file = StateFile.change(before.number + 1, UUID.randomUUID().toString)
+    val file = StateFile.change(before.number + 1, StateFile.newId(generation))
     files.write(file, before.newestFile) { out =>
       StoredMap.write(numbers, out)
       taken.rows.writeChange(out)
@@ -156,6 +158,7 @@ private[segment] final class StoredPartition(
   /** A version without rows. */
   def empty(number: Long, shape: StateShape): Resident = {
     begin()
+    generation = versions.nextGeneration()
     new Resident(rowsOf(shape), Version(number, Nil, Map.empty), None)
   }
 
@@ -175,6 +178,7 @@ private[segment] final class StoredPartition(
   private def load(number: Long, id: Option[String], shape: StateShape): Resident =
     if (number == 0) empty(0, shape)
     else {
+      generation = versions.nextGeneration()
       val result = versions.readAgainIfMissing(loadOnce(number, id, shape))
       logInfo(s"Read version $number of $storeId from ${result.version.files.length} files")
       synchronized(if (newest.forall(_.number <= number)) newest = Some(result.version))

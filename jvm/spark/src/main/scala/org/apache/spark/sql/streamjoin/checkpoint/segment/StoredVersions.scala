@@ -12,14 +12,18 @@ import io.streamjoin.state.segment.history.PackedInput
 /** The versions of one partition's state, read from its files. */
 private[segment] final class StoredVersions(files: StateFiles) {
 
-  /** The file of a version: the one with this ID, or the one of the task that ended last. */
+  /**
+   * The file of a version: the one with this ID, or any of the last generation. Files of one
+   * generation are of attempts of one task, and have equal rows.
+   */
   def find(number: Long, id: Option[String]): StateFile = {
     val found = files.list().filter(f => f.version == number && id.forall(_ == f.id))
-    // the last change file decides: a merged file may be newer, although its task belongs to an
-    // earlier run
-    val last = found.filter(_.span == 1).lastOption.orElse(found.lastOption)
+    val last = found.maxByOption(_.generation)
     last.fold(throw missing(number))(one => widest(found.filter(_.id == one.id)))
   }
+
+  /** A generation above that of every file. */
+  def nextGeneration(): Long = files.list().map(_.generation).maxOption.getOrElse(0L) + 1
 
   /**
    * Reads a version, and repeats that if a file is missing: maintenance may merge and delete files

@@ -27,7 +27,7 @@ private[changelog] object DescribedChangelog {
   def of(spec: ChangelogSpec, format: StateFormat): JoinDescription = {
     val times = new StoredTimes(spec.times.expressions, spec.bounds)
     JoinDescription(
-      format.number,
+      format.name,
       spec.on.joinType,
       spec.routing,
       spec.on.equiKeys.map(StoredTimes.sql(_)),
@@ -46,9 +46,9 @@ private[changelog] object DescribedChangelog {
       zone(spec),
       DescribedKind.Changelog(
         Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}"),
-        Some(condition(spec)),
-        Some(inputs(spec)),
-        Option.when(spec.inputs.filters.nonEmpty)(spec.inputs.filters.map(_.sql).distinct.sorted)
+        condition(spec),
+        inputs(spec),
+        spec.inputs.filters.map(_.sql).distinct.sorted
       ),
       aliases =
         if (spec.normalizes) spec.words.aliases.map { case (s, called) =>

@@ -5,7 +5,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.streamjoin.checkpoint.HotKeyFiles
+import org.apache.spark.sql.streamjoin.checkpoint.{HotKeyFiles, HotKeySums}
 import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.util.CollectionAccumulator
@@ -31,20 +31,22 @@ private[eventtime] final class HotKeyWatch(
     partitions: Int
 ) extends Logging {
 
-  private var keys: Option[(Long, HotKeys)] = None
+  private var keys: Option[KeysOfBatch] = None
   private var reported: Option[CollectionAccumulator[TaskLoad]] = None
 
   /** @param rule detects further hot keys; none: the set of hot keys does not grow */
-  def keysOf(batch: Long, rule: Option[HotKeyRule]): HotKeys = synchronized {
+  def keysOf(batch: Long, rule: Option[HotKeyRule]): KeysOfBatch = synchronized {
     val now = keys match {
-      case Some((`batch`, same))                   => same
-      case Some((before, known)) if before < batch => known ++ found(batch, known, rule)
+      case Some(same) if same.batch == batch => same
+      case Some(last) if last.batch < batch =>
+        KeysOfBatch(batch, Some(last.keys), last.keys ++ found(batch, last.keys, rule))
       case _ =>
         files.removeAfter(batch)
-        files.read(batch).getOrElse(HotKeys(buckets, Nil))
+        val now = files.read(batch).getOrElse(HotKeys(buckets, Nil))
+        KeysOfBatch(batch, files.read(batch - 1), now)
     }
-    if (!keys.exists(_._1 == batch)) reported = None
-    keys = Some(batch -> now)
+    if (!keys.exists(_.batch == batch)) reported = None
+    keys = Some(now)
     now
   }
 
@@ -68,6 +70,15 @@ private[eventtime] final class HotKeyWatch(
     }
     more
   }
+}
+
+/** The hot keys of a batch, and those of the batch before it. */
+private[eventtime] final case class KeysOfBatch(
+    batch: Long,
+    before: Option[HotKeys],
+    keys: HotKeys
+) {
+  val sums: HotKeySums = HotKeySums(HotKeySums.of(before), HotKeySums.of(Some(keys)))
 }
 
 private[eventtime] object HotKeyWatch {

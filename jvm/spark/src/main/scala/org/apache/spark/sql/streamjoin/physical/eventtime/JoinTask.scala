@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.streamjoin.checkpoint.StateShape
+import org.apache.spark.sql.streamjoin.checkpoint.{HotKeySums, StateShape}
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BaseWatermarks,
   BatchArrivals,
@@ -22,7 +22,7 @@ import io.streamjoin.join.Counters
 import io.streamjoin.join.eventtime.{EarliestTimes, EventTimeJoin, JoinStats}
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Placement
-import io.streamjoin.state.{JoinState, Watched}
+import io.streamjoin.state.Watched
 
 /**
  * Task of the event-time join: one batch of one partition, from opening the state to its commit.
@@ -55,12 +55,12 @@ private[physical] final class JoinTask(
   private val rows = new UnsafeJoinRows(spec, inputs)
   private val state =
     partitions.open(partitionId, JoinTask.shape(spec, inputs, rows, report.held.nonEmpty))
+  spec.hotKeySums.check(partitions.location(partitionId), state.numbers.get(HotKeySums.Name))
   private val base =
     BaseWatermarks.next(spec.times.bases, watermarks.rivals, batch, state.numbers)
   private val (before, now) = (watermarks.received(base.before), watermarks.received(base.now))
   private val counters = new Counters
-  private val keys =
-    report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
+  private val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers))
   private val operator = new EventTimeJoin[UnsafeRow, InternalRow](
     spec.joinType,
     spec.bounds,
@@ -80,6 +80,7 @@ private[physical] final class JoinTask(
   override def advance(): Iterator[InternalRow] = operator.advance(now)
 
   override def commit(): Unit = {
+    spec.hotKeySums.save(state.numbers)
     report.times.addTimes(partitionId, state.numbers, disorder, counters) { column =>
       countsIn(spec.bounds.columns(column).side)
     }
@@ -99,9 +100,6 @@ private[physical] final class JoinTask(
   }
 
   private def countsIn(side: Side): Boolean = spec.routing.countsIn(partitionId, side)
-
-  private def holdsRows(state: JoinState[UnsafeRow]): Boolean =
-    Side.both.exists(state.size(_) > 0)
 }
 
 private object JoinTask {

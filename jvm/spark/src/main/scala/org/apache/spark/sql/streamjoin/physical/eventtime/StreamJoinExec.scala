@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import scala.util.Try
-
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
@@ -93,7 +91,7 @@ class StreamJoinExec(
       batch: BatchInfo
   ): StreamJoinExec = batch.stateInfo match {
     case Some(info) if this.batch.stateInfo.isEmpty =>
-      val routed = spec.copy(routing = routing(info))
+      val routed = this.routed(info)
       new StreamJoinExec(
         BucketPlacement.over(left, routed, Side.Left, info.numPartitions),
         BucketPlacement.over(right, routed, Side.Right, info.numPartitions),
@@ -103,8 +101,8 @@ class StreamJoinExec(
     case _ => new StreamJoinExec(left, right, batch, spec)
   }
 
-  /** The routing of the rows of a batch. */
-  private def routing(info: StatefulOperatorStateInfo): Routing =
+  /** The specification with the routing of the rows of a batch. */
+  private def routed(info: StatefulOperatorStateInfo): TimedJoinSpec =
     hotKeyWatch(info) match {
       case Some(watch) =>
         val rule = Option.when(conf.getConf(StreamJoinConf.HotKeys))(
@@ -114,10 +112,13 @@ class StreamJoinExec(
           )
         )
         val hot = watch.keysOf(info.storeVersion, rule)
-        if (hot.size == 0) Routing.ByKey
-        else Routing.ByKeyAndTime(Routing.single(spec.joinType), hot)
-      case None if spec.routing == Routing.ByKey => Routing.ByKey
-      case None => Try(routing(descriptionAsBegun(info))).toOption.flatten.getOrElse(spec.routing)
+        val routing =
+          if (hot.keys.size == 0) Routing.ByKey
+          else Routing.ByKeyAndTime(Routing.single(spec.joinType), hot.keys)
+        spec.copy(routing = routing, hotKeySums = hot.sums)
+      case None if spec.routing == Routing.ByKey => spec
+      case None =>
+        spec.copy(routing = routing(descriptionAsBegun(info)).getOrElse(spec.routing))
     }
 
   /**

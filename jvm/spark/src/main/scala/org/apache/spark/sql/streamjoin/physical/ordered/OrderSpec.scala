@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.checkpoint.{DescribedZone, StateFormat}
+import org.apache.spark.sql.streamjoin.checkpoint.{DescribedZone, FormatNumber, StateFormat}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.{InputSource, ZonedPart}
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{OrderScope, StreamOrder}
@@ -57,7 +57,7 @@ private[physical] final case class OrderSpec(
     compact(
       render(
         ("format" -> format.name) ~
-          ("version" -> format.number.current) ~
+          ("version" -> FormatNumber.Current) ~
           ("order" -> s"${plain.sql}: ${time.dataType.sql}") ~
           ("sources" -> bases.map(_.name)) ~
           ("zone" -> zone.map(_.json))

@@ -5,6 +5,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   DescribedKind,
   DescribedTimes,
   DescribedZone,
+  HotKeySums,
   JoinDescription,
   StateFormat,
   StoredTimes
@@ -46,7 +47,8 @@ private[streamjoin] final case class TimedJoinSpec(
     output: JoinOutput,
     times: JoinTimes,
     explanation: Explanation,
-    routing: Routing
+    routing: Routing,
+    hotKeySums: HotKeySums = HotKeySums.NoKeys
 ) {
 
   def bounds: JoinBounds = times.bounds
@@ -67,7 +69,7 @@ private[streamjoin] final case class TimedJoinSpec(
   def description(format: StateFormat): JoinDescription = {
     val stored = new StoredTimes(times.expressions, bounds)
     JoinDescription(
-      format.number,
+      format.name,
       joinType,
       routing,
       equiKeys.map(StoredTimes.sql(_)),

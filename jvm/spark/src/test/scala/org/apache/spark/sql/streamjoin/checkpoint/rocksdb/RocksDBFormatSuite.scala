@@ -9,6 +9,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  FormatNumber,
   LongRow,
   StateShape,
   StoredNumbers,
@@ -47,7 +48,7 @@ class RocksDBFormatSuite extends AnyFunSuite with BeforeAndAfterAll {
       val id = StateStoreId(folder.toString, 0, 0)
       withStore(id, 0) { store =>
         RocksDBFormat.open(store, shape).flush()
-        new StoredNumbers(store).put(RocksDBLayout.FormatName, RocksDBLayout.Number.current + 1L)
+        new StoredNumbers(store).put(RocksDBLayout.FormatName, FormatNumber.Current + 1L)
         store.commit()
       }
       val before = files(folder)

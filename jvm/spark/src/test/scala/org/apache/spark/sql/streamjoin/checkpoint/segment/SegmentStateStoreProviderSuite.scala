@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import java.nio.file.attribute.FileTime
-import java.nio.file.{Files, Path => LocalPath}
+import java.nio.file.{Files, Path => LocalPath, StandardCopyOption}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
@@ -345,12 +345,43 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     in { state =>
       val before = state.provider()
       for (n <- 1L to 5L) state.batch(before, n - 1)(add(_, n))
-      for (file <- state.files) Files.setLastModifiedTime(file, FileTime.fromMillis(1000))
       // the batch has failed in another partition, and is run again with another filter
       state.batch(state.provider(), 4)(add(_, 50L))
       before.doMaintenance()
       assert(state.names.exists(name => name.startsWith("5_") && name.endsWith(".whole")))
       assert(state.read(state.provider(), 5) == Set(1L, 2L, 3L, 4L, 50L))
+    }
+  }
+
+  test("of two files of a version, the next run reads that of the last run, whatever their times") {
+    def run(state: State, from: Long, to: Long, row: Long): Unit = {
+      val provider = state.provider()
+      for (n <- from to to) state.batch(provider, n - 1)(add(_, row + n))
+    }
+    // each run continues from a version that the run before it has reached or passed
+    val runs = Seq(1L -> 5L, 5L -> 8L, 6L -> 7L, 1L -> 3L, 2L -> 9L, 9L -> 9L)
+    for (backwards <- Seq(false, true)) in { state =>
+      var expected = Map(0L -> Set.empty[Long])
+      for (((from, to), i) <- runs.zipWithIndex) {
+        val before = state.files.toSet
+        val row = i * 100L
+        run(state, from, to, row)
+        for (n <- from to to) expected += n -> (expected(n - 1) + (row + n))
+        val time = FileTime.fromMillis(if (backwards) 100000L - i * 1000 else 100000L)
+        for (file <- state.files if !before(file)) Files.setLastModifiedTime(file, time)
+        assert(state.read(state.provider(), to) == expected(to), s"run $i")
+      }
+    }
+  }
+
+  test("a copy of a file of the same version in its place is refused") {
+    in { state =>
+      for (row <- Seq(1L, 2L)) state.batch(state.provider(), 0)(add(_, row))
+      val (one, other) = (state.files.head, state.files.last)
+      assert(one != other)
+      Files.copy(one, other, StandardCopyOption.REPLACE_EXISTING)
+      val e = intercept[StreamJoinRuntimeException](state.read(state.provider(), 1))
+      assert(e.getMessage.contains(s"it is a copy of ${one.getFileName}"))
     }
   }
 

@@ -17,12 +17,10 @@ import org.apache.spark.sql.internal.SQLConf
  * The files of one history, in memory.
  *
  * It promises what a checkpoint needs: a rename is atomic, and a list shows each file that exists.
- * It does not promise more: the rest of a file that was not closed is lost, and files of the same
- * moment have no order. A mutation breaks a promise.
- *
- * @param tick operations that have the same modification time
+ * It does not promise more: the rest of a file that was not closed is lost, and all files have the
+ * same modification time. A mutation breaks a promise.
  */
-private[simulation] final class SimulatedDisk(tick: Int, mutation: Mutation) {
+private[simulation] final class SimulatedDisk(mutation: Mutation) {
   import SimulatedDisk._
 
   private val files = mutable.LinkedHashMap.empty[String, File]
@@ -32,8 +30,6 @@ private[simulation] final class SimulatedDisk(tick: Int, mutation: Mutation) {
 
   /** What happened to the files, in words. */
   var told: String => Unit = _ => ()
-
-  def now: Long = operations / tick
 
   def begin(): Unit = operations += 1
 
@@ -52,18 +48,18 @@ private[simulation] final class SimulatedDisk(tick: Int, mutation: Mutation) {
     ()
   }
 
-  def create(path: String): Unit = files(path) = File(Array.emptyByteArray, now)
+  def create(path: String): Unit = files(path) = File(Array.emptyByteArray, operations)
 
   /** The writer closes the file: its bytes are safe from now on. */
   def close(path: String, bytes: Array[Byte]): Unit = if (files.contains(path)) {
     told(s"writes ${shown(path)}, ${bytes.length} bytes")
-    files(path) = File(bytes, now)
+    files(path) = File(bytes, operations)
   }
 
   def rename(from: String, to: String): Boolean = files.remove(from).exists { file =>
     told(s"renames it to ${shown(to)}")
     files.remove(to)
-    files(to) = file.copy(modified = now)
+    files(to) = file.copy(written = operations)
     true
   }
 
@@ -83,9 +79,10 @@ private[simulation] final class SimulatedDisk(tick: Int, mutation: Mutation) {
   def read(path: String): Array[Byte] =
     files.getOrElse(path, throw new FileNotFoundException(s"$path does not exist")).bytes
 
-  def status(path: String): Option[(Boolean, Long, Long)] =
-    files.get(path).map(file => (false, file.bytes.length.toLong, file.modified))
-      .orElse(Option.when(isFolder(path))((true, 0L, 0L)))
+  /** Whether it is a folder, and its length. */
+  def status(path: String): Option[(Boolean, Long)] =
+    files.get(path).map(file => (false, file.bytes.length.toLong))
+      .orElse(Option.when(isFolder(path))((true, 0L)))
 
   private def isFolder(path: String): Boolean =
     folders.exists(folder => folder == path || folder.startsWith(path + "/")) ||
@@ -95,25 +92,27 @@ private[simulation] final class SimulatedDisk(tick: Int, mutation: Mutation) {
     val found = files.keysIterator
       .filter(path => path.lastIndexOf('/') == folder.length && path.startsWith(folder))
       .toVector
-    if (mutation == Mutation.ListsLate) found.filter(files(_).modified + 6 < now) else found
+    if (mutation == Mutation.ListsLate) found.filter(files(_).written + 6 < operations) else found
   }
 
   /** The process has been killed: of files that it had not closed, nothing or a part is left. */
   def lose(unfinished: Iterable[(String, Array[Byte])]): Unit =
     for ((path, bytes) <- unfinished if files.contains(path)) {
-      files(path) = File(bytes.take(bytes.length / 2), now)
+      files(path) = File(bytes.take(bytes.length / 2), operations)
       if (mutation == Mutation.RenamesUnfinished) UnfinishedName.findFirstMatchIn(path).foreach {
         found =>
           val whole = found.group(1) + found.group(2)
           told(s"renames the unfinished file to ${shown(whole)}")
           files.remove(path)
-          files(whole) = File(bytes.take(bytes.length / 2), now)
+          files(whole) = File(bytes.take(bytes.length / 2), operations)
       }
     }
 }
 
 private[simulation] object SimulatedDisk {
-  final case class File(bytes: Array[Byte], modified: Long)
+
+  /** @param written the number of the operation that wrote it */
+  final case class File(bytes: Array[Byte], written: Long)
 
   private val Id = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}".r
 
@@ -244,7 +243,7 @@ final class SimulatedFiles extends FileSystem {
     process.operation(status(path)).getOrElse(throw new FileNotFoundException(s"$path"))
 
   private def status(path: Path): Option[FileStatus] = disk.status(of(path)).map {
-    case (folder, length, modified) => new FileStatus(length, folder, 1, 1 << 20, modified, path)
+    case (folder, length) => new FileStatus(length, folder, 1, 1 << 20, 0, path)
   }
 }
 

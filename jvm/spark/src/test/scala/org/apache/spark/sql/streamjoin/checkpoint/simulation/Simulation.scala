@@ -26,7 +26,6 @@ private[simulation] final case class Violation(what: String) extends Exception(w
  * @param ids whether the commit log has the IDs of state files
  * @param retained the number of versions that maintenance retains
  * @param deltas the number of changes from which maintenance merges
- * @param tick file operations with the same modification time
  * @param memory bytes of rows in memory; none: no limit
  * @param atomic whether a task or maintenance never pauses. It may fail at any file operation
  * @param killedAtEnd whether all processes are killed before the last batches
@@ -36,7 +35,6 @@ private[simulation] final case class Setup(
     ids: Boolean,
     retained: Int,
     deltas: Int,
-    tick: Int,
     memory: Option[Int],
     atomic: Boolean,
     killedAtEnd: Boolean
@@ -56,7 +54,7 @@ private[simulation] final class Simulation(
   import Simulation._
 
   private val random = new Random(setup.seed)
-  private val disk = new SimulatedDisk(setup.tick, mutation)
+  private val disk = new SimulatedDisk(mutation)
   private val conf = settings(format, setup, mutation)
   private val told = mutable.ArrayBuffer.empty[String]
   disk.told = what => tell(s"  $what")
@@ -510,7 +508,7 @@ private[simulation] object Simulation {
         size = math.max(1, size / 2)
       }
     }
-    for (simpler <- Seq(last.copy(memory = None), last.copy(ids = false), last.copy(tick = 1)))
+    for (simpler <- Seq(last.copy(memory = None), last.copy(ids = false)))
       if (simpler != last) improves(simpler, best.moves)
     (best, last)
   }

@@ -71,7 +71,6 @@ private[simulation] object SimulationSuite {
       ids = random.nextInt(3) == 0,
       retained = 1 + random.nextInt(2),
       deltas = 1 + random.nextInt(4),
-      tick = if (random.nextInt(3) == 0) 50 else 1,
       memory = Option.when(random.nextInt(20) == 0)(1),
       atomic = false,
       killedAtEnd = random.nextBoolean()

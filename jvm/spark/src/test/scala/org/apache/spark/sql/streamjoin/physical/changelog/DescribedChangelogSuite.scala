@@ -44,7 +44,7 @@ class DescribedChangelogSuite extends PlannedChangelogs {
     def metadata(json: String) = OperatorStateMetadataV2(
       OperatorInfoV1(0, JoinDescription.Operator),
       Array.empty[StateStoreMetadataV2],
-      json
+      JoinDescription.stored(json, 2)
     )
     try {
       CheckpointFit.check("/checkpoint", metadata(old), metadata(now))
@@ -72,9 +72,6 @@ class DescribedChangelogSuite extends PlannedChangelogs {
     assert(message.contains("it was written with another condition"))
     assert(message.contains("(left.id < right.id)") && message.contains("(left.id > right.id)"))
     assert(refusal(before, described("a.id < b.id AND a.k = b.k")).isEmpty)
-    val earlier = before.map(_.replaceAll(",\"condition\":\\[[^\\]]*\\]", ""))
-    assert(earlier != before)
-    assert(refusal(earlier, described("a.k = b.k AND a.id > b.id")).isEmpty)
   }
 
   test("a join with other filters or required columns of its inputs refuses the checkpoint") {
@@ -96,10 +93,6 @@ class DescribedChangelogSuite extends PlannedChangelogs {
     val arrays =
       "SELECT value AS id, value % 3 AS k FROM rates WHERE exists(array(value), x -> x > 3)"
     assert(refusal(on(arrays), on(arrays)).isEmpty)
-    // checkpoints without this entry are accepted
-    val earlier = before.map(_.replaceAll(",\"inputs\":\\[[^\\]]*\\]", ""))
-    assert(earlier != before)
-    assert(refusal(earlier, on(source)).isEmpty)
   }
 
   test("the description of append-only inputs has no filters") {
@@ -113,7 +106,7 @@ class DescribedChangelogSuite extends PlannedChangelogs {
       val j = pruned.collectFirst { case j: ChangelogJoin => j }.get
       DescribedChangelog.of(planned(j).spec, StateFormats.of("segments"))
     }
-    assert(inputs("value > 3").changelog.flatMap(_.inputs).contains(Nil))
+    assert(inputs("value > 3").changelog.exists(_.inputs.isEmpty))
   }
 
   test("a join that does not depend on the session time zone is accepted in another zone") {

@@ -89,6 +89,6 @@ class InputFilterSuite extends PlannedChangelogs {
     assert(JoinDescription.filters(described(one.copy(inputs =
       one.inputs.copy(filters = Nil)
     ))).isEmpty)
-    assert(JoinDescription.read(described(one)).changelog.flatMap(_.filters).exists(_.length == 3))
+    assert(JoinDescription.read(described(one)).changelog.exists(_.filters.length == 3))
   }
 }

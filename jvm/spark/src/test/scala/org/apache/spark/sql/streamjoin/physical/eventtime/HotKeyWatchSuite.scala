@@ -43,17 +43,17 @@ class HotKeyWatchSuite extends AnyFunSuite {
   test("a hot key is spread from the batch after the one that found it") {
     withRuns { run =>
       val watch = run()
-      assert(watch.keysOf(7, rule).size == 0)
+      assert(watch.keysOf(7, rule).keys.size == 0)
       watch.listen(accumulated(load(1, 5L, 200, 70), load(2, 6L, 10, 0)))
       // the plan of a batch can be created more than once
-      assert(watch.keysOf(7, rule).size == 0)
+      assert(watch.keysOf(7, rule).keys.size == 0)
       val found = HotKeys(buckets, Seq(HotKey(5L, 1, 4)))
-      assert(watch.keysOf(8, rule) == found && watch.keysOf(8, rule) == found)
+      assert(watch.keysOf(8, rule).keys == found && watch.keysOf(8, rule).keys == found)
       watch.listen(accumulated(load(3, 9L, 300, 90), load(3, 9L, 300, 90), load(0, 5L, 100, 95)))
       val more = found ++ Seq(HotKey(9L, 3, 5))
-      assert(watch.keysOf(9, rule) == more)
+      assert(watch.keysOf(9, rule).keys == more)
       // a report is used for one batch
-      assert(watch.keysOf(10, rule) == more)
+      assert(watch.keysOf(10, rule).keys == more)
     }
   }
 
@@ -62,13 +62,29 @@ class HotKeyWatchSuite extends AnyFunSuite {
       val first = run()
       first.keysOf(7, rule)
       first.listen(accumulated(load(1, 5L, 200, 70)))
-      val found = first.keysOf(8, rule)
+      val found = first.keysOf(8, rule).keys
       assert(found.size == 1)
-      assert(run().keysOf(8, rule) == found)
-      assert(run().keysOf(12, rule) == found)
-      assert(run().keysOf(7, rule).size == 0)
+      assert(run().keysOf(8, rule).keys == found)
+      assert(run().keysOf(12, rule).keys == found)
+      assert(run().keysOf(7, rule).keys.size == 0)
       // the checkpoint was reset to batch 7, so later hot keys are discarded
-      assert(run().keysOf(8, rule).size == 0)
+      assert(run().keysOf(8, rule).keys.size == 0)
+    }
+  }
+
+  test("each batch knows the checksum of the hot keys that the batch before it stored") {
+    withRuns { run =>
+      val watch = run()
+      var last = watch.keysOf(0, rule)
+      for (batch <- 1L to 5L) {
+        watch.listen(accumulated(load(1, batch / 2, 200, 70)))
+        val next = watch.keysOf(batch, rule)
+        for (planned <- Seq(next, run().keysOf(batch, rule)))
+          assert(planned.sums.before == last.sums.now && planned.sums.now == next.sums.now)
+        assert(next.sums.now != last.sums.now || next.keys == last.keys)
+        last = next
+      }
+      assert(last.keys.size == 3)
     }
   }
 
@@ -77,12 +93,12 @@ class HotKeyWatchSuite extends AnyFunSuite {
       val watch = run()
       watch.keysOf(0, rule)
       watch.listen(accumulated(load(1, 5L, 200, 70)))
-      assert(watch.keysOf(1, None).size == 0)
+      assert(watch.keysOf(1, None).keys.size == 0)
       watch.listen(accumulated(load(1, 5L, 200, 70)))
-      assert(watch.keysOf(2, rule).size == 1)
+      assert(watch.keysOf(2, rule).keys.size == 1)
       watch.listen(accumulated(load(2, 6L, 200, 70)))
-      assert(watch.keysOf(3, None).size == 1)
-      assert(run().keysOf(4, None).size == 1)
+      assert(watch.keysOf(3, None).keys.size == 1)
+      assert(run().keysOf(4, None).keys.size == 1)
     }
   }
 }

@@ -27,6 +27,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   JoinDescription,
   StateFormat,
   StateSchemaFiles,
+  StoredDescription,
   StoredSources
 }
 import org.apache.spark.sql.types.StructType
@@ -51,7 +52,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
 
   /** The description with which the state began, or begins with this operator. */
   protected final def descriptionAsBegun(info: StatefulOperatorStateInfo): String =
-    StoredDescription.asBegun(info, session)(description(format))
+    StoredDescription.asBegun(info, shortName, session)(description(format))
 
   /** The sources of each input in their order, with the name of the input. */
   protected def sources: Seq[(String, Seq[InputSource])]
@@ -102,13 +103,13 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
         .zip(stateSchemaPaths)
         .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
         .toArray,
-      described
+      JoinDescription.stored(described, info.numPartitions)
     )
   }
 
-  /** The description in the metadata of the operator, in JSON. */
+  /** The description for the metadata of the operator, in JSON. */
   private[physical] final def described: String =
-    JoinDescription.and(description(format), StoredSources.parts(sources) ~ ExcludedRules.part)
+    JoinDescription.and(description(format), StoredSources.part(sources) ~ ExcludedRules.part)
 
   override def validateNewMetadata(
       oldMetadata: OperatorStateMetadata,
@@ -148,7 +149,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
    * @return the stored description, in JSON
    */
   private[physical] final def requireFit(): Option[String] = {
-    val written = StoredDescription.metadata(getStateInfo, session)
+    val written = StoredDescription.metadata(getStateInfo, session.sessionState.newHadoopConf())
       .filter(_.operatorInfo.operatorName == shortName)
     written.foreach { w =>
       CheckpointFit.guard(getStateInfo.checkpointLocation) {

@@ -43,6 +43,12 @@ private[physical] final class PartitionState(
   /** Opens the state of a partition, at the version with which the batch starts. */
   def open(partition: Int, shape: StateShape): OpenPartition = new OpenPartition(partition, shape)
 
+  /** The path of the state of a partition. */
+  def location(partition: Int): String = storeId(partition).storeCheckpointLocation().toString
+
+  private def storeId(partition: Int) =
+    StateStoreId(info.checkpointLocation, info.operatorId, partition)
+
   /** State of one partition from the start of a batch to its end. */
   final class OpenPartition private[PartitionState] (partition: Int, shape: StateShape) {
     private val started = System.nanoTime
@@ -99,12 +105,12 @@ private[physical] final class PartitionState(
     private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L
   }
 
-  private def opened(partition: Int, shape: StateShape): StateStore = {
-    val id = StateStoreId(info.checkpointLocation, info.operatorId, partition)
+  private def opened(partition: Int, shape: StateShape): StateStore =
     takeOver.fold(get(partition))(
-      _.opened(id, info.storeVersion, shape, hadoopConf.value.value)(get(partition))
+      _.opened(storeId(partition), info.storeVersion, shape, hadoopConf.value.value)(
+        get(partition)
+      )
     )
-  }
 
   private def get(partition: Int): StateStore = {
     val id = StateStoreProviderId(info, partition, StateStoreId.DEFAULT_STORE_NAME)
