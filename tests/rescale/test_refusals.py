@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streamjoin import doctor, pending, rescale
 from tests.fingerprints import fingerprints
+from tests.golden_checkpoints.archive import sealed
 from tests.orders import Shop, met
 from tests.rescale.kinds import World
 from tests.streams import Run
@@ -141,7 +142,7 @@ def test_key_that_is_not_a_column_is_refused(run: Run, tmp_path: Path) -> None:
         shutil.copytree(run.checkpoint, copy)
         changed = copy / file.relative_to(run.checkpoint)
         changed.with_name(f".{file.name}.crc").unlink(missing_ok=True)
-        changed.write_text(f"{version}\n{json.dumps(told)}")
+        changed.write_bytes(sealed(f"{version}\n{json.dumps(told)}".encode()))
         message = refusal(Run(run.result, copy), tmp_path / "to")
         assert "STREAM_JOIN_RESCALE.UNKNOWN_KEY" in message
         assert unreadable in message
