@@ -6,17 +6,21 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.streamjoin.logical.plan.PassesTimes
 
 /** A node on an input of a join that only affects the join. The join removes it. */
-private[streamjoin] trait InputMark extends PassesTimes
+private[streamjoin] trait InputMark extends PassesTimes {
 
-/** Finds marks of one kind below the alias and the options of an input. */
+  /** Whether marks of other kinds are found below it. */
+  private[nodes] def coversOthers: Boolean = false
+}
+
+/** Finds marks of one kind below the alias of an input, and below marks that cover others. */
 private[streamjoin] abstract class InputMarks[M <: InputMark](implicit kind: ClassTag[M]) {
 
   /** The mark on an input of a join. */
   final def on(input: LogicalPlan): Option[M] = input match {
-    case kind(mark)        => Some(mark)
-    case a: SubqueryAlias  => on(a.child)
-    case h: StreamJoinHint => on(h.child)
-    case _                 => None
+    case kind(mark)                     => Some(mark)
+    case a: SubqueryAlias               => on(a.child)
+    case m: InputMark if m.coversOthers => on(m.child)
+    case _                              => None
   }
 
   /** The input without its mark. */
@@ -27,7 +31,7 @@ private[streamjoin] abstract class InputMarks[M <: InputMark](implicit kind: Cla
     case kind(mark) => change(mark)
     case a: SubqueryAlias if on(a.child).nonEmpty =>
       a.withNewChildren(Seq(changed(a.child)(change)))
-    case h: StreamJoinHint => h.withNewChildren(Seq(changed(h.child)(change)))
-    case other             => other
+    case m: InputMark if m.coversOthers => m.withNewChildren(Seq(changed(m.child)(change)))
+    case other                          => other
   }
 }

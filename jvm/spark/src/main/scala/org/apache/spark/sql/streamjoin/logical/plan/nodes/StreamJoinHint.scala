@@ -14,6 +14,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 case class StreamJoinHint(options: JoinOptions, held: Boolean, child: LogicalPlan)
     extends InputMark {
 
+  override private[nodes] def coversOthers: Boolean = true
+
   override def argString(maxFields: Int): String = options.words
 
   override protected def withNewChildInternal(newChild: LogicalPlan): StreamJoinHint =
