@@ -22,23 +22,29 @@ def targets() -> set[str]:
 
 
 def matrix() -> list[dict[str, str]]:
-    cells: list[dict[str, str]] = read(WORKFLOWS[0])["jobs"]["test"]["strategy"]["matrix"][
-        "include"
-    ]
+    jobs = read(ROOT / ".github" / "workflows" / "test.yml")["jobs"]
+    cells: list[dict[str, str]] = jobs["test"]["strategy"]["matrix"]["include"]
     return cells
 
 
-def test_workflows_run_existing_make_targets() -> None:
-    made = [
-        target
-        for workflow in WORKFLOWS
-        for job in read(workflow)["jobs"].values()
-        for step in job["steps"]
-        for command in step.get("run", "").splitlines()
-        for target in re.findall(r"\bmake ([\w-]+)", command)
-    ]
-    assert {"test", "test-all"} <= set(made)
+def steps() -> list[dict[str, Any]]:
+    jobs = [job for workflow in WORKFLOWS for job in read(workflow)["jobs"].values()]
+    return [step for job in jobs for step in job["steps"]]
+
+
+def test_workflows_run_existing_make_targets_and_what_a_merge_runs() -> None:
+    commands = [line for step in steps() for line in step.get("run", "").splitlines()]
+    assert ".ci/run" in commands
+    commands += (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    made = [t for command in commands for t in re.findall(r"\bmake ([\w-]+)", command)]
+    assert {"test", "test-thorough", "release"} <= set(made)
     assert set(made) <= targets()
+
+
+def test_actions_are_pinned_by_commit() -> None:
+    actions = [step["uses"] for step in steps() if "uses" in step]
+    assert actions
+    assert [a for a in actions if not re.search(r"@[0-9a-f]{40}$", a)] == []
 
 
 def test_workflow_matrix_covers_each_supported_python() -> None:
