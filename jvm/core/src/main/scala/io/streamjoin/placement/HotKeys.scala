@@ -7,8 +7,8 @@ import io.streamjoin.model.Side
 /**
  * A key with more rows than one task should have.
  *
- * @param hash the hash by which its rows are probed. Of two keys with one hash both are spread
- *   if they are in one partition, else only one
+ * @param hash the hash by which its rows are probed. Two keys with equal hashes are both spread if
+ *   they have one partition; otherwise only the key in `partition` is
  * @param partition the partition of its rows before it is spread
  * @param from the first time bucket whose rows are spread; all buffered rows are before it
  * @param wider how many times as wide as needed its buckets are: with wider ones fewer rows are

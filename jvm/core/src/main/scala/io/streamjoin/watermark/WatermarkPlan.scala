@@ -61,9 +61,9 @@ object WatermarkPlan {
   }
 
   /**
-   * For each source column, the columns by which an idle input advances: in a join those of the
-   * other input, in a union those of its other inputs. The lowest join that the
-   * column comes to decides.
+   * For each source column, the columns whose watermarks it follows while its input is idle: in a
+   * join those of the other input, in a union those of the other parts. If several joins read the
+   * column, the lowest one decides.
    */
   def rivals(plan: WatermarkPlan): Map[Int, Set[Int]] = plan match {
     case Joined(join, _)   => join.rivals
@@ -102,8 +102,9 @@ object WatermarkPlan {
   }
 
   /**
-   * The limit of an as-of join, below which all rows of both sides have come: the slower side. Its rows wait for it in
-   * the join, so an idle input goes with the other one of this join, and with none above it.
+   * The limit of an as-of join: the watermark of the slower side. All rows below it have arrived.
+   * Rows are buffered until the limit passes them, so an idle input follows the other input of this
+   * join, and no input of a join above.
    *
    * @param inputs the times of both sides, on one scale
    */

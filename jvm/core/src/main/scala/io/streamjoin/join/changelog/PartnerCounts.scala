@@ -10,8 +10,8 @@ import io.streamjoin.model.{BySide, Side}
  * equality lets few match.
  *
  * All of it follows from the rows. Nothing is written to a checkpoint, and an empty cache only
- * costs the walks again. Rows that are equal in the columns of the condition have the same
- * partners, and one number. A row that is not in the cache has not been counted. The number of
+ * costs the walks again. Rows that are equal in the columns of the condition have equal
+ * partners, and share one count. A row that is not in the cache has not been counted. The number of
  * a row that is not stored any more is harmless: it is replaced when such a row arrives.
  *
  * It belongs to one version of the rows of one partition. Not thread-safe.

@@ -11,10 +11,10 @@ import io.streamjoin.placement._
 /**
  * The new partitions of the rows of one old partition.
  *
- * It checks each reading of the keys against each row: the row is stored under the hash of its key,
- * and in the partition of its key.
+ * A reading of the keys is right if each row is stored under the hash that the reading computes, and
+ * in its partition.
  *
- * A hot key has a partition of its own. Its rows tell the new one.
+ * The new partition of a hot key follows from the key of one of its rows.
  *
  * @param keys for each side, the readings of the stored keys that are possible
  * @param to the new number of partitions
