@@ -85,7 +85,8 @@ private[streamjoin] object StateErrors {
     try read
     catch {
       case e @ (_: StreamJoinRuntimeException | _: StreamJoinAnalysisException) => throw e
-      case NonFatal(e) => throw damaged(location, what, String.valueOf(e.getMessage), e)
+      case NonFatal(e) =>
+        throw damaged(location, what, Option(e.getMessage).getOrElse(e.getClass.getSimpleName), e)
     }
 
   /** @param what the file, completes "... cannot be read" */
