@@ -141,9 +141,9 @@ final class JoinBounds(
       .filter(received(_) != Unknown)
       .map(b => Saturated.subtract(received(b), slack(column, b)))
 
-  /** The least number of which a multiple is no less than this; rounded up. */
+  /** The least number of which a multiple is no less than this. */
   private def divided(multiple: Long, factor: Long): Long =
-    if (multiple == Unknown) Unknown else -Math.floorDiv(-multiple, factor)
+    if (multiple == Unknown) Unknown else Saturated.divideUp(multiple, factor)
 
   /** Whether the condition compares numbers in different units. */
   def mixesUnits: Boolean = columns.exists(_.multipleOf.nonEmpty)

@@ -28,6 +28,10 @@ object Saturated {
     else Long.MaxValue
   }
 
+  /** The quotient, rounded up. It is in range, since the divisor is more than 1. */
+  def divideUp(a: Long, divisor: Long): Long =
+    Math.floorDiv(a, divisor) + (if (Math.floorMod(a, divisor) == 0) 0 else 1)
+
   /** Whether a distance of at most [[OrdinaryDistance]] can be added to the time without overflow. */
   def isOrdinary(time: Long): Boolean = time > -OrdinaryDistance && time < OrdinaryDistance
 
