@@ -18,6 +18,7 @@ JAR := python/src/streamjoin/jars/streamjoin-spark-4.2_2.13-$(VERSION).jar
 BUILD := build.sbt version.sbt project/build.properties $(wildcard project/*.sbt project/*.scala)
 JVM_MAIN := $(shell find jvm/*/src/main -type f 2>/dev/null)
 JVM_TEST := $(shell find jvm/*/src/test -type f 2>/dev/null)
+CORE := $(shell find jvm/core/src -type f)
 FAULTY_FILES := $(shell find tests/faults/jvm/src -type f)
 BENCHMARKS_JVM := $(shell find benchmarks/jvm/*/src -type f 2>/dev/null)
 PYTHON_PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md LICENSE NOTICE \
@@ -267,7 +268,7 @@ $(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/pyspark
 	  benchmarksFlink/stageBenchmarks benchmarksHazelcast/stageBenchmarks
 	@touch $@
 
-$(STAMPS)/test-jars-staged: $(BUILD) $(FAULTY_FILES) | $(STAMPS)/pyspark
+$(STAMPS)/test-jars-staged: $(BUILD) $(FAULTY_FILES) $(CORE) | $(STAMPS)/pyspark
 	$(SBT) kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $@
 

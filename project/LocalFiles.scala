@@ -28,6 +28,11 @@ object LocalFiles {
         IO.copyFile(jar, folder / jar.getName)
       val faultyFiles = (LocalProject("faults") / Compile / packageBin).value
       IO.copyFile(faultyFiles, folder / "faulty-files.jar")
+      // not on the class path of the tests' sessions
+      val core = (LocalProject("core") / Compile / packageBin).value
+      IO.copyFile(core, folder / "core" / "core.jar")
+      val coreTests = (LocalProject("core") / Test / packageBin).value
+      IO.copyFile(coreTests, folder / "core" / "core-tests.jar")
       folder
     }
   )

@@ -22,6 +22,7 @@ pytest_plugins = [
     "tests.golden.options",
     "tests.kafka.fixtures",
     "tests.cluster.options",
+    "tests.proofs.options",
 ]
 
 

@@ -71,12 +71,12 @@ def a_buffered_probe_row_waits_for_a_row_that_can_arrive(kind: type[AsOf]) -> Cl
     )
 
 
-class SettledByTheBuildSide(AsOf):
+class SettledTooSoon(AsOf):
     def is_due(self, probes: bool, time: Term, limit: Maybe) -> Truth:
-        return is_below(known(time), BUILD) if not probes else super().is_due(probes, time, limit)
+        return super().is_due(probes, time if probes else time - 2, limit)
 
 
-@proof("R22", SOUND, rule=AsOf, weakened=SettledByTheBuildSide)
+@proof("R22", SOUND, rule=AsOf, weakened=SettledTooSoon)
 def a_due_build_row_precedes_each_later_probe_row(kind: type[AsOf]) -> Claim:
     """The latest rows of each key suffice: a probe row after an earlier row is also after them."""
     asof, (probe, later) = join(kind), z3.Ints("probe later")
@@ -154,7 +154,7 @@ class AsAnEventTimeJoin(AsOf):
     """The output watermark of a join that emits a pair as soon as both rows have arrived."""
 
     def build_watermark(self, probe: Maybe, build: Maybe) -> Maybe:
-        return least_if_all([build, moved(probe, -self.tolerance)])
+        return least_if_all([build, moved(probe, 0 if self.tolerance is None else -self.tolerance)])
 
 
 @proof("R24", OUTPUT, rule=AsOf, weakened=AsAnEventTimeJoin)

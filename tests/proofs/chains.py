@@ -20,12 +20,12 @@ from tests.proofs.rules import (
     JoinType,
     Row,
     Watermarks,
+    slower_of_received_and_bound,
 )
 from tests.proofs.shapes import joined
 from tests.proofs.terms import (
     ABSENT,
     Maybe,
-    Term,
     Truth,
     all_of,
     any_of,
@@ -34,7 +34,6 @@ from tests.proofs.terms import (
     is_at_least,
     is_below,
     known,
-    least_if_all,
     moved,
     negate,
 )
@@ -92,14 +91,10 @@ def output_watermarks_are_at_most_the_received_ones_and_never_decrease(
     return found
 
 
-OutputOfColumn: TypeAlias = Callable[[Term, Term, Term], Term]
+OutputOfColumn: TypeAlias = Callable[[Maybe, Maybe], Maybe]
 
 
-def slower_of_received_and_bound(own: Term, one: Term, two: Term) -> Term:
-    return least_if_all([known(own), greatest([known(one), known(two)])]).value
-
-
-def received_alone(own: Term, one: Term, two: Term) -> Term:
+def received_alone(own: Maybe, bound: Maybe) -> Maybe:
     return own
 
 
@@ -108,9 +103,8 @@ def the_output_watermark_depends_on_two_bounding_columns_at_most(output: OutputO
     """For any number of columns: `one` and `two` are any two columns that bound the time."""
     time, own, slack_one, slack_two, one, two = z3.Ints("time own slack_one slack_two one two")
     buffered = all_of(time + slack_one >= one, time + slack_two >= two)
-    return Claim(
-        [any_of(buffered, time >= own)], time >= output(own, one - slack_one, two - slack_two)
-    )
+    bound = greatest([known(one - slack_one), known(two - slack_two)])
+    return Claim([any_of(buffered, time >= own)], time >= output(known(own), bound).value)
 
 
 class HeldBackByOneMore(Join):

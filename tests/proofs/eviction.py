@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import z3
 
 from tests.proofs import shapes
 from tests.proofs.proof import EXACT, MONOTONE, SOUND, TIGHT, Claim, proof
-from tests.proofs.rules import SIDES, Join, Row, Watermarks, received
+from tests.proofs.rules import SIDES, Join, Row, Watermarks, has_passed, received
 from tests.proofs.shapes import joined, unknown_or
 from tests.proofs.terms import (
     ABSENT,
@@ -25,7 +25,6 @@ from tests.proofs.terms import (
     is_below,
     known,
     least,
-    lowest,
     moved,
     negate,
     same,
@@ -130,22 +129,18 @@ def partners_at_all_limits(kind: type[Join]) -> list[Claim]:
     return found
 
 
-Passed: TypeAlias = Callable[[Term, Term], Truth]
+Passed: TypeAlias = Callable[[Maybe, Maybe], Truth]
 
 
-def has_passed(limit: Term, mark: Term) -> Truth:
-    return is_below(known(limit), known(mark))
-
-
-def has_reached(limit: Term, mark: Term) -> Truth:
-    return limit <= mark
+def has_reached(limit: Maybe, mark: Maybe) -> Truth:
+    return is_at_least(mark, limit)
 
 
 @proof("R8", SOUND, rule=has_passed, weakened=has_reached)
 def one_limit_alone_determines_eviction(passed: Passed) -> Claim:
     """For any number of columns: `a` and `b` are the columns of the limit that evicts the row."""
     a, b, slack, mark = z3.Ints("a b slack mark")
-    return Claim([passed(a + slack, mark), b >= mark], negate(a >= b - slack))
+    return Claim([passed(known(a + slack), known(mark)), b >= mark], negate(a >= b - slack))
 
 
 class EvictsAtTheLimit(Join):
@@ -246,14 +241,14 @@ def choose_value(time: Maybe) -> Term:
     return greatest([time, known(0)]).value if time.there is not True else time.value
 
 
-Least: TypeAlias = Callable[[Term, Term], Term]
+Least: TypeAlias = Callable[[Iterable[Maybe]], Maybe]
 
 
-def first_of(first: Term, second: Term) -> Term:
-    return first
+def first_of(some: Iterable[Maybe]) -> Maybe:
+    return next((one for one in some if one.there), ABSENT)
 
 
-@proof("R8", TIGHT, rule=lowest, weakened=first_of)
+@proof("R8", TIGHT, rule=least, weakened=first_of)
 def limits_satisfy_all_bounds_of_any_number_of_columns(smaller: Least) -> list[Claim]:
     """The times of that partner, for a row with any number of times.
 
@@ -262,7 +257,9 @@ def limits_satisfy_all_bounds_of_any_number_of_columns(smaller: Least) -> list[C
     """
     u, a, mark = z3.Ints("u a mark")
     uj, ui, ua, aj, ai, ja, ji = z3.Ints("uj ui ua aj ai ja ji")
-    limit_j, limit_i = smaller(a + aj, u + uj), smaller(a + ai, u + ui)
+    limit_j, limit_i = (
+        smaller(map(known, sums)).value for sums in [(a + aj, u + uj), (a + ai, u + ui)]
+    )
     closed = [ui <= uj + ji, ua <= uj + ja]
     filtered = u >= a - ua
     attained = u + uj <= a + aj

@@ -12,13 +12,10 @@ from tests.proofs.proof import MONOTONE, OUTPUT, SOUND, Claim, proof
 from tests.proofs.rules import (
     AsOf,
     Partners,
-    furthest,
+    Plans,
     remaining,
     rivals,
     settled,
-    shifted,
-    slowest,
-    window_end,
 )
 from tests.proofs.shapes import unknown_or
 from tests.proofs.terms import (
@@ -86,17 +83,8 @@ def an_idle_asof_join_emits_no_row_late_at_the_upper_join(rule: Rivals) -> Claim
     )
 
 
-class Plans:
-    """R18: the derivation of the watermark of a computed time."""
-
-    union = staticmethod(slowest)
-    greatest = staticmethod(furthest)
-    shifted = staticmethod(shifted)
-    window = staticmethod(window_end)
-
-
 class HastyPlans(Plans):
-    union = staticmethod(furthest)
+    union = Plans.greatest
 
 
 @proof("R18", SOUND, rule=Plans, weakened=HastyPlans)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import z3
 
@@ -43,6 +43,9 @@ Row: TypeAlias = Mapping[int, Maybe]
 
 Watermarks: TypeAlias = Sequence[Maybe]
 """By column; absent if no watermark has been received."""
+
+Rivals = TypeVar("Rivals")
+"""The columns or watermarks that an idle input follows."""
 
 
 class Column(NamedTuple):
@@ -86,7 +89,7 @@ def settled(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
     return greatest([arrived, following])
 
 
-def rivals(below: Sequence[Maybe], above: Sequence[Maybe]) -> Sequence[Maybe]:
+def rivals(below: Rivals, above: Rivals) -> Rivals:
     """R16: of the joins above an input, the lowest determines which input it follows."""
     return below
 
@@ -96,6 +99,16 @@ def shorter(direct: Slack, first: Slack, second: Slack) -> Slack:
     if first is None or second is None:
         return direct
     return first + second if direct is None else lowest(direct, first + second)
+
+
+def has_passed(limit: Maybe, mark: Maybe) -> Truth:
+    """R8: whether a watermark evicts a row by one of its limits."""
+    return is_below(limit, mark)
+
+
+def slower_of_received_and_bound(own: Maybe, bound: Maybe) -> Maybe:
+    """R10: the output watermark of a column, from its own and that of its buffered rows."""
+    return least_if_all([own, bound])
 
 
 @dataclass(frozen=True)
@@ -181,7 +194,7 @@ class Join:
         """R8: whether a buffered row is not evicted."""
         return all_of(
             *[
-                negate(is_below(self.limit(side, row, b), watermarks[b]))
+                negate(has_passed(self.limit(side, row, b), watermarks[b]))
                 for b in self.limiting(side)
             ]
         )
@@ -200,7 +213,8 @@ class Join:
     def output_watermark(self, column: int, watermarks: Watermarks) -> Maybe:
         """R10."""
         own = watermarks[column]
-        return select(self.contradictory, own, least_if_all([own, self.bound(column, watermarks)]))
+        buffered = self.bound(column, watermarks)
+        return select(self.contradictory, own, slower_of_received_and_bound(own, buffered))
 
     def output_facts(self, kind: JoinType) -> list[Bound]:
         """R11: bounds between columns of the output, if both are present."""
@@ -277,24 +291,27 @@ class MicroBatch(NamedTuple):
         return self.now
 
 
-def slowest(inputs: Sequence[Maybe]) -> Maybe:
-    """R18: a column of a union."""
-    return least_if_all(inputs)
+class Plans:
+    """R18: the watermark of a computed time."""
 
+    @staticmethod
+    def union(inputs: Sequence[Maybe]) -> Maybe:
+        return least_if_all(inputs)
 
-def furthest(inputs: Sequence[Maybe]) -> Maybe:
-    """R18: the greatest of several times that a row has."""
-    return greatest(inputs)
+    @staticmethod
+    def greatest(inputs: Sequence[Maybe]) -> Maybe:
+        """Of several times that a row has."""
+        return greatest(inputs)
 
+    @staticmethod
+    def shifted(watermark: Maybe, distance: Term) -> Maybe:
+        """Of a time at a constant distance from another."""
+        return moved(watermark, distance)
 
-def shifted(watermark: Maybe, distance: Term) -> Maybe:
-    """R18: a time at a constant distance from another."""
-    return moved(watermark, distance)
-
-
-def window_end(watermark: Maybe) -> Maybe:
-    """R18: the end of the window of a time, which is later than the time."""
-    return moved(watermark, 1)
+    @staticmethod
+    def window(watermark: Maybe) -> Maybe:
+        """Of the end of the window of a time, which is later than the time."""
+        return moved(watermark, 1)
 
 
 class Partners(NamedTuple):

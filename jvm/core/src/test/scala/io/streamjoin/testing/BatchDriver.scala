@@ -115,9 +115,12 @@ final class BatchDriver(
 
   def close(): Unit = state.close()
 
-  def buffer(side: Side): Seq[TestRow] = {
-    val rows = mutable.ArrayBuffer.empty[TestRow]
-    state.foreach(side)(rows += _.row)
+  def buffer(side: Side): Seq[TestRow] = rows(side).map(_._1)
+
+  /** The buffered rows, and whether each has been joined. */
+  def rows(side: Side): Seq[(TestRow, Boolean)] = {
+    val rows = mutable.ArrayBuffer.empty[(TestRow, Boolean)]
+    state.foreach(side)(b => rows += b.row -> b.matched)
     rows.toSeq
   }
 

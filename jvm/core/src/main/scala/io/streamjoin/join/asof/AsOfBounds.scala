@@ -2,6 +2,7 @@ package io.streamjoin.join.asof
 
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.watermark.WatermarkPlan
 
 /**
  * Time bounds of an as-of join.
@@ -37,6 +38,19 @@ final case class AsOfBounds(probe: Side, count: Int, reach: Long, tolerance: Opt
   def limit(received: Side => Long): Long =
     if (Side.both.exists(received(_) == Watermarks.Unknown)) Watermarks.Unknown
     else math.min(due(probe, received(probe)), received(build))
+
+  /** The same by plans of the watermarks below the join. */
+  def limitPlan(received: Side => WatermarkPlan): WatermarkPlan = WatermarkPlan.AsOfLimit(
+    Seq(WatermarkPlan.Shifted(received(probe), reach), received(build))
+  )
+
+  /**
+   * The watermark of a side's time in the output; none if a match may be of any age. A probe row is
+   * emitted when the limit has passed it.
+   */
+  def outputWatermark(side: Side, limit: WatermarkPlan): Option[WatermarkPlan] =
+    (if (side == probe) Some(0L) else tolerance)
+      .map(older => WatermarkPlan.Shifted(limit, -reach - older))
 
   /**
    * The limit of the row in the state.

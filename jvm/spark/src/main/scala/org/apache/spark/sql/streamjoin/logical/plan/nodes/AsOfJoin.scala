@@ -85,22 +85,16 @@ case class AsOfJoin(
     inputTimes.columns(time(side).exprId)
 
   /** The time below which both inputs are complete. */
-  def limit: WatermarkPlan = WatermarkPlan.AsOfLimit(
-    Seq(WatermarkPlan.Shifted(watermark(bounds.probe), bounds.reach), watermark(bounds.build))
-  )
+  def limit: WatermarkPlan = bounds.limitPlan(watermark)
 
-  /**
-   * A probe row is emitted when the limit has passed it. A match is no older than the tolerance.
-   */
   override def timeColumns: TimeColumns = {
     val both = inputTimes
     val (probe, build) = (time(bounds.probe).exprId, time(bounds.build).exprId)
-    val ofProbe = probe -> WatermarkPlan.Shifted(limit, -bounds.reach)
-    val ofBuild = bounds.tolerance.filterNot(_ => joinType.leftOnly).map { t =>
-      build -> WatermarkPlan.Shifted(limit, -bounds.reach - t)
-    }
+    val ofProbe = bounds.outputWatermark(bounds.probe, limit).map(probe -> _)
+    val ofBuild = bounds.outputWatermark(bounds.build, limit).filterNot(_ => joinType.leftOnly)
+      .map(build -> _)
     both.copy(
-      columns = (ofProbe +: ofBuild.toSeq).toMap,
+      columns = (ofProbe ++ ofBuild).toMap,
       facts =
         if (ofBuild.isEmpty) Nil
         else {
