@@ -103,7 +103,7 @@ def goes_on(beside: Beside, moment: Callable[[Path], Callable[[], bool]]) -> Non
 def refused(beside: Beside, to: Path) -> None:
     """Another call does not write there, and no query starts there."""
     half = fingerprints(to)
-    with pytest.raises(AnalysisException, match=r"STREAM_JOIN_RESCALE\.TARGET_NOT_EMPTY"):
+    with pytest.raises(AnalysisException, match=r"STREAM_JOIN_REWRITE\.TARGET_NOT_EMPTY"):
         rescale(beside.moves.checkpoint, to, PARTITIONS)
     assert fingerprints(to) == half
     interrupted = Run(beside.moves.result, to)

@@ -23,7 +23,7 @@ from tests.differential.runner import Runner
 
 NUMBERS = (1, 2, 3, 7, 12)
 # Before a batch is committed there is nothing to move.
-EXPECTED = ("STREAM_JOIN_STATE.NOT_FOUND", "STREAM_JOIN_RESCALE.OTHER_OPERATOR")
+EXPECTED = ("STREAM_JOIN_STATE.NOT_FOUND", "STREAM_JOIN_REWRITE.OTHER_OPERATOR")
 
 
 class Moving(Runner):

@@ -51,7 +51,7 @@ def test_non_empty_target_is_refused(run: Run, tmp_path: Path) -> None:
     to = tmp_path / "to"
     to.mkdir()
     (to / "something").touch()
-    assert "STREAM_JOIN_RESCALE.TARGET_NOT_EMPTY" in refusal(run, to)
+    assert "STREAM_JOIN_REWRITE.TARGET_NOT_EMPTY" in refusal(run, to)
     # an empty one is as good as none
     (to / "something").unlink()
     rescale(run.checkpoint, to, 3)
@@ -59,7 +59,7 @@ def test_non_empty_target_is_refused(run: Run, tmp_path: Path) -> None:
 
 def test_target_inside_the_checkpoint_is_refused(run: Run) -> None:
     for to in (run.checkpoint / "sources" / "new", run.checkpoint, run.checkpoint.parent):
-        assert "STREAM_JOIN_RESCALE.TARGET_INSIDE" in refusal(run, to)
+        assert "STREAM_JOIN_REWRITE.TARGET_INSIDE" in refusal(run, to)
 
 
 def test_missing_offsets_are_refused(shop: Shop, run: Run, tmp_path: Path) -> None:
@@ -67,12 +67,12 @@ def test_missing_offsets_are_refused(shop: Shop, run: Run, tmp_path: Path) -> No
     run.step()
     (run.checkpoint / "offsets/0").unlink()
     message = refusal(run, tmp_path / "to")
-    assert "STREAM_JOIN_RESCALE.MISSING_OFFSETS" in message
+    assert "STREAM_JOIN_REWRITE.MISSING_OFFSETS" in message
     assert "offsets/0" in message
 
 
 def test_same_number_of_partitions_is_refused(run: Run, tmp_path: Path) -> None:
-    assert "STREAM_JOIN_RESCALE.SAME_PARTITIONS" in refusal(run, tmp_path / "to", 2)
+    assert "STREAM_JOIN_REWRITE.SAME_PARTITIONS" in refusal(run, tmp_path / "to", 2)
 
 
 def test_running_query_is_refused(run: Run, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_running_query_is_refused(run: Run, tmp_path: Path) -> None:
         message = refusal(run, tmp_path / "to")
     finally:
         query.stop()
-    assert "STREAM_JOIN_RESCALE.QUERY_RUNNING" in message
+    assert "STREAM_JOIN_REWRITE.QUERY_RUNNING" in message
     assert query.id in message
 
 
@@ -115,7 +115,7 @@ def test_query_with_stateful_spark_operators_is_refused(
     shop.order((1, "10:00"))
     run.step()
     message = refusal(run, tmp_path / "to")
-    assert "STREAM_JOIN_RESCALE.OTHER_OPERATOR" in message
+    assert "STREAM_JOIN_REWRITE.OTHER_OPERATOR" in message
     assert name in message
 
 
@@ -125,7 +125,7 @@ def test_changelog_join_without_an_equality_is_refused(spark: SparkSession, tmp_
     run = Run(joined, tmp_path / "checkpoint")
     world.land()
     run.step()
-    assert "STREAM_JOIN_RESCALE.NO_EQUALITY" in refusal(run, tmp_path / "to")
+    assert "STREAM_JOIN_REWRITE.NO_EQUALITY" in refusal(run, tmp_path / "to")
 
 
 def test_key_that_is_not_a_column_is_refused(run: Run, tmp_path: Path) -> None:
@@ -144,14 +144,14 @@ def test_key_that_is_not_a_column_is_refused(run: Run, tmp_path: Path) -> None:
         changed.with_name(f".{file.name}.crc").unlink(missing_ok=True)
         changed.write_bytes(sealed(f"{version}\n{json.dumps(told)}".encode()))
         message = refusal(Run(run.result, copy), tmp_path / "to")
-        assert "STREAM_JOIN_RESCALE.UNKNOWN_KEY" in message
+        assert "STREAM_JOIN_REWRITE.UNKNOWN_KEY" in message
         assert unreadable in message
 
 
 def test_several_unfinished_batches_are_refused(run: Run, tmp_path: Path) -> None:
     for batch in ("1", "2"):
         shutil.copy(run.checkpoint / "offsets/0", run.checkpoint / "offsets" / batch)
-    assert "STREAM_JOIN_RESCALE.UNFINISHED_BATCHES" in refusal(run, tmp_path / "to")
+    assert "STREAM_JOIN_REWRITE.UNFINISHED_BATCHES" in refusal(run, tmp_path / "to")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_interrupted_rescale_leaves_an_unusable_target(
             copy = part / file.relative_to(whole)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, copy)
-        assert "STREAM_JOIN_RESCALE.TARGET_NOT_EMPTY" in refusal(run, part)
+        assert "STREAM_JOIN_REWRITE.TARGET_NOT_EMPTY" in refusal(run, part)
         interrupted = Run(run.result, part)
         with pytest.raises(AnalysisException, match="it is not complete, as after an interrupted"):
             interrupted.step()
@@ -248,7 +248,7 @@ def test_rescale_command_moves_rows_and_refuses_a_second_run(
     assert told.stdout == "join 0: 4 rows, from 2 to 3 partitions\n"
     again = subprocess.run([*command, "--partitions", "3"], capture_output=True, text=True)
     assert again.returncode == 1
-    assert "STREAM_JOIN_RESCALE.TARGET_NOT_EMPTY" in again.stderr
+    assert "STREAM_JOIN_REWRITE.TARGET_NOT_EMPTY" in again.stderr
     run.checkpoint = to
     shop.deliver((2, "10:30"))
     assert met(run.step()) == [(2, 2)]

@@ -47,7 +47,7 @@ def rescale(
     pyspark.errors.PySparkValueError
         ``partitions`` is not a positive 32-bit number.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN_RESCALE``. The checkpoint, or the folder for the new one, is
+        Error class ``STREAM_JOIN_REWRITE``. The checkpoint, or the folder for the new one, is
         refused before anything is written: the query runs; ``to`` is not empty; a stateful operator
         of Spark itself has state; the number is the same; or a key cannot be read from the rows.
 

@@ -69,7 +69,9 @@ class LayersSuite extends AnyFunSuite {
     "physical.ordered",
     "physical.asof",
     "physical",
+    "rewrite",
     "rescale",
+    "evolve",
     "reporting",
     "sql",
     "api"

@@ -37,15 +37,15 @@ private[streamjoin] object StateErrors {
     new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
 
   /**
-   * @param subClass of `STREAM_JOIN_RESCALE`
+   * @param subClass of `STREAM_JOIN_REWRITE`
    */
-  def rescale(
+  def rewrite(
       subClass: String,
       location: String,
       parameters: (String, String)*
   ): StreamJoinAnalysisException =
     new StreamJoinAnalysisException(
-      s"STREAM_JOIN_RESCALE.$subClass",
+      s"STREAM_JOIN_REWRITE.$subClass",
       parameters.toMap + ("location" -> location),
       Origin()
     )
@@ -79,6 +79,32 @@ private[streamjoin] object StateErrors {
       ),
       cause
     )
+
+  /**
+   * Refuses the checkpoint of another query, and names the call that keeps its rows.
+   *
+   * @param location the checkpoint, or the folder of its states
+   */
+  def otherQuery(
+      location: String,
+      reason: String,
+      found: String,
+      expected: String,
+      cause: Throwable = null,
+      instead: String =
+        "Start the query with a new checkpoint location, or restore the earlier query"
+  ): StreamJoinRuntimeException = {
+    val root = location.stripSuffix("/state")
+    incompatibleCheckpoint(
+      location,
+      reason,
+      found,
+      expected,
+      cause,
+      s"$instead. To keep its rows, write a checkpoint for the changed query first: " +
+        s"""streamjoin.evolve("$root", "$root-changed", changed)"""
+    )
+  }
 
   /** Reports a failure to read a file of a checkpoint as an error of the checkpoint. */
   def reading[T](location: String, what: String)(read: => T): T =

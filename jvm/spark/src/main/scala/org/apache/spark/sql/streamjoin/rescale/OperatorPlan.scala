@@ -7,6 +7,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.HotKeySums
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinDistribution
+import org.apache.spark.sql.streamjoin.rewrite.{MergedNumbers, NewFiles, Share, StateWriter, Survey}
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.{HotKeys, Routing}
@@ -14,23 +15,31 @@ import io.streamjoin.placement.{HotKeys, Routing}
 /**
  * What is written for one operator.
  *
- * @param keys for each side, a reading of the stored keys that agrees with all rows
+ * @param reader reads the rows, by keys that agree with all of them
  * @param contents what each new partition has beside its rows
  * @param hot the hot keys, with their new partitions
  */
 private[rescale] final case class OperatorPlan(
     join: StoredJoin,
-    state: RescaledState,
-    keys: BySide[Seq[KeyReading]],
-    contents: Seq[RescaledState.Contents],
+    reader: StoredReader,
+    contents: Seq[StateWriter.Contents],
     hot: Option[HotKeys],
     rows: Long
 ) {
 
   /** @return the IDs of the new versions by partition, if the checkpoint records IDs */
-  def write(files: RescaledFiles, batch: Long): Option[Seq[String]] = {
+  def write(writer: StateWriter, files: NewFiles, batch: Long): Option[Seq[String]] = {
     files.describe(join, batch, hot)
-    state.write(keys, files.state, contents)
+    val before = join.version(0)
+    val state = StateWriter.NewState(
+      files.state.toString,
+      join.operator,
+      before.number,
+      before.checkpointId.nonEmpty,
+      join.description.format,
+      join.rows
+    )
+    writer.write(reader, state, contents)
   }
 
   def told: String = {
@@ -47,6 +56,7 @@ private[rescale] final case class OperatorPlan(
  */
 private[rescale] final class OperatorPlanner(
     session: SparkSession,
+    writer: StateWriter,
     joins: Seq[StoredJoin],
     join: StoredJoin,
     partitions: Int,
@@ -55,24 +65,23 @@ private[rescale] final class OperatorPlanner(
 
   def plan(): OperatorPlan = {
     val asked = BySide.of(keys)
-    val state = new RescaledState(session, join, partitions)
-    val first = state.survey(asked)
+    val first = writer.survey(StoredReader(join, asked, partitions))
     val agreed = BySide.of(side => agreedOf(side, asked(side), first))
+    val reader = StoredReader(join, agreed, partitions)
     // a reading that fits the rows of one partition by chance has counted them elsewhere
     val surveys =
-      if (Side.both.forall(side => isDecided(asked(side)))) first else state.survey(agreed)
-    val shares = surveys.flatMap(_.targets).groupMapReduce(_._1)(_._2)(_ + _)
-    val numbers = new MergedNumbers(join.description, join.routing, surveys, shares)
+      if (Side.both.forall(side => isDecided(asked(side)))) first else writer.survey(reader)
+    val shares = Share.all(surveys)
+    val numbers = new MergedNumbers(join.description, join.routing, join.routing, surveys, shares)
     numbers.different.headOption.foreach(name => throw uneven(s"the number $name"))
     val evicted = BySide.of(evictedOf(_, surveys))
     val hotKeys = hot(surveys)
     val sum = HotKeySums.of(hotKeys).map(HotKeySums.Name -> _)
     OperatorPlan(
       join,
-      state,
-      agreed,
+      reader,
       (0 until partitions).map { p =>
-        RescaledState.Contents(numbers.of(p) ++ sum, evicted, shares.get(p).fold(0L)(_.count))
+        StateWriter.Contents(numbers.of(p) ++ sum, evicted, shares.get(p).fold(0L)(_.count))
       },
       hotKeys,
       shares.values.map(_.count).sum
@@ -87,14 +96,14 @@ private[rescale] final class OperatorPlanner(
   private def agreedOf(
       side: Side,
       keys: Seq[KeyReading],
-      surveys: Seq[Survey]
+      surveys: Seq[Survey[FoundKeys]]
   ): Seq[KeyReading] = {
-    val found = surveys.map(_.readings(side)).reduce(_ & _)
+    val found = surveys.map(_.found.readings(side)).reduce(_ & _)
     if (keys.nonEmpty && found.isEmpty) throw unknownKey(side)
     found.toSeq.sorted.headOption.map(keys).toSeq
   }
 
-  private def evictedOf(side: Side, surveys: Seq[Survey]): Seq[Long] = {
+  private def evictedOf(side: Side, surveys: Seq[Survey[FoundKeys]]): Seq[Long] = {
     val limits = join.description.times.limits(side).length
     surveys.map(_.evicted(side).padTo(limits, Watermarks.Unknown)).distinct match {
       case Seq(one) => one
@@ -103,9 +112,9 @@ private[rescale] final class OperatorPlanner(
   }
 
   /** A hot key without buffered rows is found again when it has rows. */
-  private def hot(surveys: Seq[Survey]): Option[HotKeys] = join.routing match {
+  private def hot(surveys: Seq[Survey[FoundKeys]]): Option[HotKeys] = join.routing match {
     case Routing.ByKeyAndTime(_, keys) if partitions > 1 =>
-      val found = surveys.flatMap(_.hotKeys).toMap
+      val found = surveys.flatMap(_.found.hotKeys).toMap
       Some(keys.copy(keys = keys.keys.flatMap(found.get))).filter(_.size > 0)
     case _ => None
   }
@@ -161,7 +170,7 @@ private[rescale] final class OperatorPlanner(
   private def refusal(
       subClass: String,
       parameters: (String, String)*
-  ): StreamJoinAnalysisException = StateErrors.rescale(subClass, location, parameters: _*)
+  ): StreamJoinAnalysisException = StateErrors.rewrite(subClass, location, parameters: _*)
 
   private def unknownKey(side: Side) = refusal(
     "UNKNOWN_KEY",

@@ -51,8 +51,8 @@ class ErrorParametersSuite extends AnyFunSuite {
 
   for (condition <- ErrorConditions.all.filterNot(byFunction)) test(s"parameters of $condition") {
     val subClass = condition.split('.').last
-    // the class that refuses to rescale adds the location of the checkpoint
-    val added = if (condition.startsWith("STREAM_JOIN_RESCALE.")) Set("location") else Set.empty
+    // the class that refuses a rewrite adds the location of the checkpoint
+    val added = if (condition.startsWith("STREAM_JOIN_REWRITE.")) Set("location") else Set.empty
     // another class may have a condition of the same name
     val others = ErrorConditions.all.filter(c => c != condition && c.endsWith(s".$subClass"))
     val here = calls.filter(_.subClass == subClass).map(_.names ++ added)

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.rescale
+package org.apache.spark.sql.streamjoin.rewrite
 
 import org.apache.spark.sql.streamjoin.checkpoint.{HotKeySums, JoinDescription}
 import org.apache.spark.sql.streamjoin.physical.eventtime.StoredKeyLoad
@@ -16,11 +16,15 @@ import io.streamjoin.placement.Routing
  *   latest times of the rows     of the rows that the partition gets
  *   checksum of the hot keys     left out: their partitions are other ones
  * }}}
+ *
+ * @param from how rows were distributed over the old partitions
+ * @param to how they are distributed over the new ones
  */
-private[rescale] final class MergedNumbers(
+private[streamjoin] final class MergedNumbers(
     description: JoinDescription,
-    routing: Routing,
-    surveys: Seq[Survey],
+    from: Routing,
+    to: Routing,
+    surveys: Seq[Survey[_]],
     shares: Map[Int, Share]
 ) {
   private val byName: Map[String, Seq[(Int, Long)]] = surveys
@@ -52,15 +56,21 @@ private[rescale] final class MergedNumbers(
   private def countsIn(partition: Int, name: String): Boolean = {
     val column = StoredDisorder.columnOf(name).flatMap(description.times.said.lift)
     val side = column.flatMap(c => Side.both.find(s => c._1.name.startsWith(s"${s.name}.")))
-    side.forall(routing.countsIn(partition, _))
+    side.forall(from.countsIn(partition, _))
   }
 
   /** Rows of a hot key are spread only from a time after the rows that are buffered already. */
-  private def latest(partition: Int): Map[String, Long] = routing match {
+  private def latest(partition: Int): Map[String, Long] = to match {
     case Routing.ByKey | _: Routing.ByKeyAndTime =>
       val times = shares.getOrElse(partition, Share.Nothing).latest
       Side.both.filter(times(_) != Watermarks.Unknown)
         .map(side => StoredKeyLoad.latest(side) -> times(side)).toMap
     case _ => Map.empty
   }
+}
+
+private[streamjoin] object MergedNumbers {
+
+  /** Whether a number follows from the rows of its partition. */
+  def isOfRows(name: String): Boolean = StoredKeyLoad.isPart(name)
 }

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.rescale
+package org.apache.spark.sql.streamjoin.rewrite
 
 import java.nio.charset.StandardCharsets.UTF_8
 
@@ -23,10 +23,11 @@ import org.json4s.jackson.JsonMethods.{compact, parse, render}
 import io.streamjoin.placement.HotKeys
 
 /**
- * The files of a checkpoint beside the rows, with another number of partitions.
+ * The files of a new checkpoint beside the rows, from those of an old one.
  *
  * {{{
  *   everything but the folders below       copied
+ *   sources/SOURCE                         copied, under their new names
  *   state/OPERATOR/_metadata, _hotKeys     with the new partitions
  *   state/OPERATOR/_stateSchema            copied
  *   commits/N                              with the IDs of the new versions
@@ -37,7 +38,7 @@ import io.streamjoin.placement.HotKeys
  * offsets before the latest ones. So the descriptions are written first, and the offsets last: until
  * the last file appears, the checkpoint is refused.
  */
-private[rescale] final class RescaledFiles(
+private[streamjoin] final class NewFiles(
     from: Path,
     to: Path,
     partitions: Int,
@@ -64,10 +65,24 @@ private[rescale] final class RescaledFiles(
     else source.listStatus(folder).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
   }
 
-  /** Copies the ID of the query, the logs of sources, and whatever else it has. */
-  def copyOthers(): Unit = {
-    val apart = Set(DIR_NAME_STATE, DIR_NAME_COMMITS, DIR_NAME_OFFSETS)
+  /**
+   * Copies the ID of the query, the logs of sources, and whatever else it has.
+   *
+   * @param sources the old and the new name of each source whose log is copied
+   */
+  def copyOthers(sources: Seq[(String, String)]): Unit = {
+    val apart = Set(DIR_NAME_STATE, DIR_NAME_COMMITS, DIR_NAME_OFFSETS, Sources)
     source.listStatus(from).map(_.getPath).filterNot(p => apart(p.getName)).foreach(copy(_, to))
+    for ((before, now) <- sources) {
+      val log = new Path(new Path(from, Sources), before)
+      if (source.exists(log)) copy(log, new Path(new Path(to, Sources), now))
+    }
+  }
+
+  /** The names of the logs of sources. */
+  def sources: Seq[String] = {
+    val folder = new Path(from, Sources)
+    if (source.exists(folder)) source.listStatus(folder).toSeq.map(_.getPath.getName) else Nil
   }
 
   /** Writes what describes an operator, as of a batch. */
@@ -102,21 +117,34 @@ private[rescale] final class RescaledFiles(
       if (ids.isEmpty) json else replaced(json, "stateUniqueIds", JObject(stores))
     }
 
-  /** Writes the entry of a batch in the offset log. */
-  def offsets(batch: Long): Unit = rewrite(DIR_NAME_OFFSETS, batch) { json =>
-    val now = JObject(SQLConf.SHUFFLE_PARTITIONS.key -> JString(partitions.toString))
-    replaced(json, "conf", (json \ "conf").merge(now: JValue))
-  }
+  /**
+   * Writes the entry of a batch in the offset log.
+   *
+   * @param sources the lines with the offsets of the sources, as they change
+   */
+  def offsets(batch: Long, sources: Seq[String] => Seq[String] = identity): Unit =
+    rewrite(DIR_NAME_OFFSETS, batch, sources) { json =>
+      val now = JObject(SQLConf.SHUFFLE_PARTITIONS.key -> JString(partitions.toString))
+      replaced(json, "conf", (json \ "conf").merge(now: JValue))
+    }
+
+  /** The lines of an entry of a log. */
+  def lines(log: String, batch: Long): Seq[String] =
+    Using.resource(source.open(new Path(new Path(from, log), batch.toString))) { in =>
+      new String(in.readAllBytes(), UTF_8)
+    }.split("\n", -1).toSeq
 
   /** Writes an entry of a log with another second line, which is a JSON object. */
-  private def rewrite(log: String, batch: Long)(change: JValue => JValue): Unit = {
-    val text = Using.resource(source.open(new Path(new Path(from, log), batch.toString))) { in =>
-      new String(in.readAllBytes(), UTF_8)
-    }
-    val lines = text.split("\n", -1)
+  private def rewrite(
+      log: String,
+      batch: Long,
+      others: Seq[String] => Seq[String] = identity
+  )(change: JValue => JValue): Unit = {
+    val written = lines(log, batch)
     val folder = new Path(to, log)
     target.mkdirs(folder)
-    val changed = lines.updated(1, compact(render(change(parse(lines(1))))))
+    val changed = Seq(written.head, compact(render(change(parse(written(1)))))) ++
+      others(written.drop(2))
     LocalCheckpointFiles.write(writer, new Path(folder, batch.toString), replaces = false)(
       _.write(changed.mkString("\n").getBytes(UTF_8))
     )
@@ -124,6 +152,8 @@ private[rescale] final class RescaledFiles(
 
   private def replaced(json: JValue, name: String, value: JValue): JValue =
     json.removeField(_._1 == name).merge(JObject(name -> value): JValue)
+
+  private val Sources = "sources"
 
   private def copy(file: Path, folder: Path): Unit = {
     FileUtil.copy(source, file, target, folder, false, hadoopConf): Unit

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.rescale
+package org.apache.spark.sql.streamjoin.rewrite
 
 import org.apache.spark.sql.streamjoin.checkpoint._
 import org.apache.spark.sql.types.TimestampType
@@ -11,10 +11,10 @@ class MergedNumbersSuite extends AnyFunSuite {
 
   private def merged(routing: Routing, numbers: Map[String, Long]*): MergedNumbers = {
     val surveys = numbers.zipWithIndex.map { case (own, p) =>
-      Survey(p, own, BySide(Nil, Nil), BySide(Set.empty, Set.empty), Map.empty, Map.empty)
+      Survey(p, own, BySide(Nil, Nil), Map.empty, ())
     }
     val share = Share(3, BySide(10L, 20L))
-    new MergedNumbers(described, routing, surveys, Map(1 -> share))
+    new MergedNumbers(described, routing, routing, surveys, Map(1 -> share))
   }
 
   private val described = {

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.rescale
+package org.apache.spark.sql.streamjoin.rewrite
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeArrayData, UnsafeProjection, UnsafeRow}
@@ -8,18 +8,14 @@ import org.apache.spark.sql.types._
 import io.streamjoin.model.Side
 
 /** Packs the rows of both sides into rows with the same columns, so that one shuffle moves them. */
-private[rescale] final class MovedRow {
+private[streamjoin] final class MovedRow {
 
   private val projection = UnsafeProjection.create(MovedRow.columns)
 
-  /**
-   * Packs a row. The result is valid until the next one is packed.
-   *
-   * @param key the key under which the new partition stores the row
-   */
-  def apply(key: Long, row: StoredRow): UnsafeRow = projection(InternalRow(
+  /** Packs a row. The result is valid until the next one is packed. */
+  def apply(row: StoredRow): UnsafeRow = projection(InternalRow(
     row.side.index,
-    key,
+    row.key,
     row.time,
     UnsafeArrayData.fromPrimitiveArray(row.limits),
     row.matched,
@@ -27,7 +23,7 @@ private[rescale] final class MovedRow {
   ))
 }
 
-private[rescale] object MovedRow {
+private[streamjoin] object MovedRow {
 
   private val columns: Array[DataType] =
     Array(IntegerType, LongType, LongType, ArrayType(LongType), BooleanType, BinaryType)

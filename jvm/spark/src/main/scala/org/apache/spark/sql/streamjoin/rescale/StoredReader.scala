@@ -1,0 +1,71 @@
+package org.apache.spark.sql.streamjoin.rescale
+
+import scala.collection.mutable
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.SparkContext
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.rewrite.{RowPart, RowReader}
+import org.apache.spark.util.SerializableConfiguration
+
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.placement.HotKey
+
+/**
+ * What the rows of a partition show of their keys.
+ *
+ * @param readings for each side, the readings of the keys that all rows agree with
+ * @param hotKeys hot keys with rows in it, with their new partitions
+ */
+private[rescale] final case class FoundKeys(
+    readings: BySide[Set[Int]],
+    hotKeys: Map[HotKey, HotKey]
+)
+
+/**
+ * The rows of an operator as they are, in other partitions.
+ *
+ * @param keys for each side, the readings of the stored keys that are possible
+ * @param to the new number of partitions
+ */
+private[rescale] final case class StoredReader(
+    join: StoredJoin,
+    keys: BySide[Seq[KeyReading]],
+    to: Int
+) extends RowReader[FoundKeys] {
+
+  override def parts(
+      context: SparkContext,
+      hadoopConf: Broadcast[SerializableConfiguration]
+  ): RDD[RowPart[FoundKeys]] =
+    RowReader.numbered(join.partitions, context, hadoopConf)(new StoredPart(this, _, _))
+}
+
+private final class StoredPart(
+    reader: StoredReader,
+    override val partition: Int,
+    hadoopConf: Configuration
+) extends RowPart[FoundKeys] {
+  import reader.{join, keys, to}
+
+  private val stored = join.read(partition, hadoopConf, inUse = false)
+  private val places = new RowPlaces(join, keys, to, partition)
+
+  override def numbers: Map[String, Long] = stored.numbers
+
+  override def evicted: BySide[Seq[Long]] = BySide.of(stored.evicted(_).toSeq)
+
+  override def rows: Iterator[(Int, StoredRow)] = stored.rows.flatMap { row =>
+    val targets = mutable.Buffer.empty[(Int, StoredRow)]
+    places.foreach(row)((target, key) => targets += target -> row.copy(key = key))
+    targets.iterator
+  }
+
+  override def found: FoundKeys =
+    FoundKeys(BySide.of((side: Side) => places.readings(side)), places.hotKeys)
+
+  override def close(): Unit = stored.close()
+}
