@@ -19,6 +19,7 @@ pytest_plugins = [
     "tests.differential.options",
     "tests.metamorphic.options",
     "tests.rescale.options",
+    "tests.evolve.options",
     "tests.golden.options",
     "tests.kafka.fixtures",
     "tests.cluster.options",

@@ -63,7 +63,7 @@ def test_command_line_page_lists_every_command_and_option() -> None:
     assert set(commands.choices) == {*_PRINTED, *_COMMANDS}
     listed = set(re.findall(r"^\| `streamjoin (\w+)", page, re.MULTILINE))
     assert listed == set(commands.choices)
-    rows = re.findall(r"^\| `(--\w+)` \| ([^|]+) \|", page, re.MULTILINE)
+    rows = re.findall(r"^\| `(--[\w-]+)` \| ([^|]+) \|", page, re.MULTILINE)
     assert {(option, name) for option, of in rows for name in re.findall(r"\w+", of)} == {
         (option, name)
         for name, command in commands.choices.items()

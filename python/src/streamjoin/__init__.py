@@ -3,8 +3,9 @@
 Importing this package adds the methods ``imposeOrder`` and ``streamJoin`` to
 ``pyspark.sql.DataFrame``. The functions ``impose_order`` and ``stream_join`` do the same, and a
 type checker knows them. ``pending`` lists the rows that a join buffers. ``doctor`` explains why
-there is no output. ``rescale`` gives a checkpoint another number of partitions. ``configure`` adds
-the jar of this package to a session builder.
+there is no output. ``rescale`` gives a checkpoint another number of partitions. ``evolve`` lets a
+changed query continue from a checkpoint. ``configure`` adds the jar of this package to a session
+builder.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from streamjoin._diagnosis.advice import LagAdvice, StateEstimate
 from streamjoin._diagnosis.findings import Diagnosis, Finding
 from streamjoin._doctor import doctor
 from streamjoin._errors import SetupError
+from streamjoin._evolve import evolve
 from streamjoin._jar import jar_path
 from streamjoin._pending import pending
 from streamjoin._rescale import rescale
@@ -44,6 +46,7 @@ __all__ = [
     "configure",
     "delta_package",
     "doctor",
+    "evolve",
     "from_changelog",
     "from_debezium",
     "from_upserts",

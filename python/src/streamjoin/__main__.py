@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F
 from streamjoin._delta import delta_package
 from streamjoin._doctor import doctor
 from streamjoin._errors import SetupError
+from streamjoin._evolve import evolve
 from streamjoin._jar import jar_path
 from streamjoin._launch import launch_setting
 from streamjoin._pending import pending
@@ -68,6 +70,22 @@ def _parser() -> argparse.ArgumentParser:
     scaled.add_argument("checkpoint", help="the checkpointLocation of a query that does not run")
     scaled.add_argument("to", help="the folder of the new checkpoint")
     scaled.add_argument("--partitions", type=int, required=True, help="the new number")
+    evolved = command("evolve", "write a checkpoint from which a changed query continues")
+    evolved.add_argument("checkpoint", help="the checkpointLocation of a query that does not run")
+    evolved.add_argument("to", help="the folder of the new checkpoint")
+    evolved.add_argument(
+        "--query",
+        required=True,
+        metavar="MODULE:FUNCTION",
+        help="a function that takes the session and returns the DataFrame of the changed query",
+    )
+    for name, metavar, text in (
+        ("rename", "OLD=NEW", "a renamed column"),
+        ("fill", "COLUMN=VALUE", "the value of an added column in stored rows"),
+        ("sources", "NEW=OLD", "the source that continues another one; NEW= is a new source"),
+    ):
+        evolved.add_argument(f"--{name}", metavar=metavar, help=text, action="append", default=[])
+    evolved.add_argument("--dry-run", action="store_true", help="print the lines, write nothing")
     for name, text in (
         ("jar", "print the path of the jar"),
         ("delta", "print the Maven coordinate of Delta Lake"),
@@ -117,6 +135,27 @@ def _rescale(asked: argparse.Namespace, spark: SparkSession) -> Iterable[object]
     return rescale(asked.checkpoint, asked.to, asked.partitions, spark=spark)
 
 
+def _evolve(asked: argparse.Namespace, spark: SparkSession) -> Iterable[object]:
+    module, _, function = asked.query.partition(":")
+    sys.path.insert(0, "")
+    changed = getattr(importlib.import_module(module), function)(spark)
+    sources = {new: old or None for new, old in _pairs(asked.sources).items()}
+    return evolve(
+        asked.checkpoint,
+        asked.to,
+        changed,
+        rename=_pairs(asked.rename),
+        fill=_pairs(asked.fill),
+        sources=sources,
+        dry_run=asked.dry_run,
+    )
+
+
+def _pairs(arguments: list[str]) -> dict[str, str]:
+    pairs = (argument.partition("=") for argument in arguments)
+    return {name: value for name, _, value in pairs}
+
+
 _PRINTED = {"jar": jar_path, "delta": delta_package}
 
 _COMMANDS: dict[str, Lines] = {
@@ -124,6 +163,7 @@ _COMMANDS: dict[str, Lines] = {
     "watch": _watch,
     "pending": _pending,
     "rescale": _rescale,
+    "evolve": _evolve,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import reduce
 from typing import Any, cast
@@ -43,6 +43,22 @@ def string(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise wrong_type(name, "str", value)
     return value
+
+
+def mapping(name: str, value: object, types: tuple[type, ...]) -> dict[str, Any]:
+    """Check the types of the keys, which are strings, and of the values; None is an empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise wrong_type(name, "dict or None", value)
+    for key, each in value.items():
+        if not isinstance(key, str):
+            raise wrong_type(name, "a str as key", key, within=[*value])
+        if not isinstance(each, types):
+            raise wrong_type(
+                name, " or ".join(t.__name__ for t in types), each, within=[*value.values()]
+            )
+    return dict(value)
 
 
 def lag(value: object) -> str | int:

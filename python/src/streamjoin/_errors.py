@@ -100,7 +100,7 @@ def spark_unsupported(what: str, version: str, supported: str) -> SetupError:
 def needs_classic_session(function: str) -> SetupError:
     return SetupError(
         f"{function} runs Spark jobs over files and does not work on Spark Connect. Call it in a "
-        "classic session, or run: python -m streamjoin rescale CHECKPOINT TO --partitions N"
+        f"classic session, or run: python -m streamjoin {function} --help"
     )
 
 

@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.streamjoin.Version
 import org.apache.spark.sql.streamjoin.api.DataFrameOperations
 import org.apache.spark.sql.streamjoin.checkpoint.pending.QueryCheckpoint
+import org.apache.spark.sql.streamjoin.evolve.{Evolve, Told}
 import org.apache.spark.sql.streamjoin.rescale.Rescale
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
@@ -90,4 +91,33 @@ object PythonApi {
       partitions: Int
   ): JList[String] =
     Rescale(session, checkpoint, to, partitions).asJava
+
+  /**
+   * Writes a new checkpoint of a stopped query, from which a changed query continues.
+   *
+   * @param to the folder of the new checkpoint, which is empty or does not exist
+   * @param rename the new names of stored columns, by their old ones
+   * @param fill the values of added columns in stored rows, by their names
+   * @param sources for a source of the changed query, that of the checkpoint; null: it is new
+   * @param dryRun whether nothing is written
+   * @return lines about each operator, and each source that changes
+   */
+  def evolve(
+      checkpoint: String,
+      to: String,
+      changed: DataFrame,
+      rename: JMap[String, String],
+      fill: JMap[String, Any],
+      sources: JMap[String, String],
+      dryRun: Boolean
+  ): JList[String] = {
+    val old = sources.asScala.toMap.map { case (now, before) => now -> Option(before) }
+    Evolve(
+      checkpoint,
+      to,
+      changed,
+      Told(rename.asScala.toMap, fill.asScala.toMap, old),
+      dryRun
+    ).asJava
+  }
 }

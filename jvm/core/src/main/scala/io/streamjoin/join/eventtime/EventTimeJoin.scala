@@ -94,6 +94,7 @@ final class EventTimeJoin[R, O](
   private val nearMisses = new NearMissStats(rows, boundsOf, bounds.columns.length, state, counters)
 
   private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
+  private var mayHoldExpired = false
 
   private val earliestTimes = BySide.of(new EarliestTimes(bounds, _))
 
@@ -118,8 +119,16 @@ final class EventTimeJoin[R, O](
       else earliestTimes(side).earliest(c, state)
     }.toArray
 
-  /** Restores the watermarks that an earlier run had received, without acting on them. */
-  def restore(received: Array[Long]): Unit = watermarks = received.clone()
+  /**
+   * Restores the watermarks that an earlier run had received, without acting on them.
+   *
+   * @param mayHoldExpired whether rows are buffered that these watermarks evict, because the limits
+   *   of the rows have changed. The next watermarks evict them, too
+   */
+  def restore(received: Array[Long], mayHoldExpired: Boolean = false): Unit = {
+    watermarks = received.clone()
+    this.mayHoldExpired = mayHoldExpired
+  }
 
   /** The received watermarks, by column. */
   def received: Array[Long] = watermarks.clone()
@@ -170,8 +179,9 @@ final class EventTimeJoin[R, O](
    */
   def advance(received: Array[Long]): Iterator[O] = {
     nearMisses.lookInto()
-    val before = watermarks
-    watermarks = before.zip(received).map { case (a, b) => math.max(a, b) }
+    val before = if (mayHoldExpired) watermarks.map(_ => Watermarks.Unknown) else watermarks
+    mayHoldExpired = false
+    watermarks = watermarks.zip(received).map { case (a, b) => math.max(a, b) }
     Side.both.iterator.flatMap(evict(_, before))
   }
 

@@ -48,7 +48,8 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
       after: String,
       instead: String
   ): StreamJoinRuntimeException =
-    StateErrors.incompatibleCheckpoint(location, reason, before, after, null, instead)
+    if (instead == AsItWas) StateErrors.otherQuery(location, reason, before, after)
+    else StateErrors.incompatibleCheckpoint(location, reason, before, after, null, instead)
 
   // ---- bounds ----
 

@@ -100,7 +100,7 @@ private[streamjoin] object StateSchemaFiles {
     val found = read(old.last, hadoopConf)
     for (now <- schemas; before <- found.find(_.colFamilyName == now.colFamilyName)) {
       if (!DataTypeUtils.sameType(before.valueSchema, now.valueSchema)) {
-        throw StateErrors.incompatibleCheckpoint(
+        throw StateErrors.otherQuery(
           info.checkpointLocation,
           "its rows have other columns, or in another order",
           before.valueSchema.sql,

@@ -27,11 +27,21 @@ private[streamjoin] final class StoredNumbers(store: StateStore) {
 
   def put(name: String, number: Long): Unit =
     store.put(key(name), value(number), StoredNumbers.Family)
+
+  /** Whether a number is set. The next version has it no more. */
+  def takeFlag(name: String): Boolean = {
+    val isSet = get(name).contains(1L)
+    if (isSet) put(name, 0L)
+    isSet
+  }
 }
 
 private[streamjoin] object StoredNumbers {
 
   val Family: String = StateStore.DEFAULT_COL_FAMILY_NAME
+
+  /** Name of the flag of rows whose limits may be below the watermarks, after a rewrite. */
+  val MayHoldExpired: String = "mayHoldExpired"
 
   val key: StructType = new StructType().add("name", StringType, nullable = false)
   val value: StructType = new StructType().add("value", LongType, nullable = false)

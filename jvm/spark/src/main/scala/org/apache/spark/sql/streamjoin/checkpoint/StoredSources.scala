@@ -72,9 +72,14 @@ private[streamjoin] object StoredSources {
 
   private def inputs(descriptions: Map[Long, String]): Seq[Input] = for {
     (operator, json) <- descriptions.toSeq.sortBy(_._1)
+    (input, sources) <- read(json)
+  } yield Input(InputPlace(operator, input), sources)
+
+  /** The sources of each input in a description; none if it does not have them. */
+  def read(json: String): Seq[(String, Seq[InputSource])] = for {
     JObject(inputs) <- JoinDescription.fields(json).get(Part).toSeq
     (input, sources) <- inputs
-  } yield Input(InputPlace(operator, input), sources.children.map(source))
+  } yield input -> sources.children.map(source)
 
   private def source(json: JValue): InputSource = InputSource(
     Option(json \ "name").collect { case JString(name) => name },
@@ -135,7 +140,7 @@ private[streamjoin] object StoredSources {
     val concerned =
       if (one) before.map(_.place).filter(_.operator == m.from.operator)
       else Seq(m.from, m.to)
-    StateErrors.incompatibleCheckpoint(
+    StateErrors.otherQuery(
       location,
       s"its inputs were exchanged: ${m.source} was read by ${called(m.from)} and is now read by " +
         called(m.to),
@@ -154,7 +159,7 @@ private[streamjoin] object StoredSources {
   ): StreamJoinRuntimeException = {
     val concerned = before.map(_.place).filter(_.operator == operator)
     def called(p: InputPlace) = if (concerned.length == 1) "the input" else s"the ${p.name} input"
-    StateErrors.incompatibleCheckpoint(
+    StateErrors.otherQuery(
       location,
       "its sources have another order, and Spark finds their offsets by this order: " +
         s"${s.source} was number ${s.from + 1} and is now number ${s.to + 1}",

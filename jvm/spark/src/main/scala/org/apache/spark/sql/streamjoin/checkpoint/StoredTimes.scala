@@ -64,6 +64,10 @@ private[streamjoin] object StoredBound {
 
   def apply(later: String, earlier: String, slack: Long): String = s"$later >= $earlier - $slack"
 
+  /** The slack of a bound, if it is one between these times. */
+  def slack(bound: String, later: String, earlier: String): Option[Long] =
+    bound.stripPrefix(apply(later, earlier, 0).stripSuffix("0")).toLongOption
+
   /**
    * Parses a bound between times with display names.
    *
@@ -77,7 +81,7 @@ private[streamjoin] object StoredBound {
     val read = for {
       (later, laterName) <- times
       (earlier, earlierName) <- times
-      slack <- bound.stripPrefix(apply(later.name, earlier.name, 0).stripSuffix("0")).toLongOption
+      slack <- slack(bound, later.name, earlier.name)
     } yield ((later, laterName), earlierName, slack)
     read.headOption
   }

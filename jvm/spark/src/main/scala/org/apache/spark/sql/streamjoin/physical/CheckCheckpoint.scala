@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.{classic, SparkSession}
@@ -18,9 +17,7 @@ import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
   NamedSources,
-  OffsetSeqLog,
-  OffsetSeqMetadata,
-  SparkFactories
+  OffsetSeqLog
 }
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
   DIR_NAME_COMMITS,
@@ -80,10 +77,10 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
 
   private def incomplete(w: WriteToStream, found: String) = StateErrors.incompatibleCheckpoint(
     w.resolvedCheckpointLocation,
-    "it is not complete, as after an interrupted call of streamjoin.rescale",
+    "it is not complete, as after an interrupted call of streamjoin.rescale or streamjoin.evolve",
     found,
     "a state, and the offsets up to which it has read",
-    instead = "If streamjoin.rescale has written it, delete it, and repeat the call. If not, " +
+    instead = "If such a call has written it, delete it, and repeat the call. If not, " +
       "restore its folder offsets"
   )
 
@@ -121,13 +118,8 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
       batch: Long,
       log: OffsetSeqLog
   ): Option[SparkPlan] = {
-    val metadata = log.offsetSeqMetadataForBatchId(batch).getOrElse(OffsetSeqMetadata(0, 0))
-    OffsetSeqMetadata.setSessionConf(metadata, own.sessionState.conf)
-    own.conf.set(SQLConf.CBO_ENABLED.key, false)
     val states = folder(w, DIR_NAME_STATE).toString
-    val planner =
-      SparkFactories.execution(own, w.inputQuery, w.outputMode, states, batch, metadata)
-    try Some(planner.state(planner.sparkPlan))
+    try Some(PlannedQuery.of(own, w.inputQuery, w.outputMode, states, batch, log))
     catch {
       case e: StreamJoinRuntimeException if StateErrors.isIncompatible(e) => throw e
       case NonFatal(e) =>

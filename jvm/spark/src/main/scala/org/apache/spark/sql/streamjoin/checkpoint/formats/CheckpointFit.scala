@@ -56,7 +56,7 @@ private[streamjoin] object CheckpointFit {
     catch {
       case e: SparkThrowable if String.valueOf(e.getCondition).startsWith("STATE_STORE") =>
         val parameters = e.getMessageParameters
-        throw StateErrors.incompatibleCheckpoint(
+        throw StateErrors.otherQuery(
           location,
           "its rows have other columns",
           String.valueOf(parameters.getOrDefault("storedValueSchema", parameters.toString)),

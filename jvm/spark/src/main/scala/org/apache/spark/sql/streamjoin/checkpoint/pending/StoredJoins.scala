@@ -169,8 +169,8 @@ private[streamjoin] final class StoredJoins(
       is(StreamingCheckpointConstants.DIR_NAME_STATE) &&
       !is(StreamingCheckpointConstants.DIR_NAME_OFFSETS)
     )
-      "a state without offsets, as after an interrupted call of streamjoin.rescale. Delete the " +
-        "folder, and repeat the call"
+      "a state without offsets, as after an interrupted call of streamjoin.rescale or " +
+        "streamjoin.evolve. Delete the folder, and repeat the call"
     else if (is("metadata")) "no committed batch: the query has not ended its first one"
     else {
       val above = root.getParent

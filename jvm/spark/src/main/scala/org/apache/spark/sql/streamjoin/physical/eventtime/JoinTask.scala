@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.streamjoin.checkpoint.{HotKeySums, StateShape}
+import org.apache.spark.sql.streamjoin.checkpoint.{HotKeySums, StateShape, StoredNumbers}
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BaseWatermarks,
   BatchArrivals,
@@ -72,7 +72,7 @@ private[physical] final class JoinTask(
   )
   private val disorder = new StoredDisorder(operator.disorder)
   disorder.restore(state.numbers)
-  operator.restore(before)
+  operator.restore(before, state.numbers.takeFlag(StoredNumbers.MayHoldExpired))
 
   override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
     operator.process(side, row, keepFor = if (side == Side.Left) before else now)

@@ -12,7 +12,8 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BatchInfo,
   JoinDistribution,
-  StatefulBinaryExec
+  StatefulBinaryExec,
+  StoredLayout
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.ExtremeNumbers
 import org.apache.spark.sql.streamjoin.physical.timed.{ReportsDisorder, TimedJoinSpec}
@@ -141,6 +142,9 @@ class StreamJoinExec(
 
   override protected def description(format: StateFormat): String =
     spec.description(format).json
+
+  override private[streamjoin] def layout: Option[StoredLayout] =
+    Some(new EventTimeLayout(spec, input.map(_.output), spec.description(format)))
 
   // ---- watermarks ----
 

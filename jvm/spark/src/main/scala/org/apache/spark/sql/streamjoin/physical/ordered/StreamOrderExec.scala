@@ -118,7 +118,8 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   override protected def description(format: StateFormat): String =
     spec.description(format)
 
-  override protected def sources: Seq[(String, Seq[InputSource])] = Seq("input" -> spec.sources)
+  override private[streamjoin] def sources: Seq[(String, Seq[InputSource])] =
+    Seq("input" -> spec.sources)
 
   override protected def storedRows(side: Side): StructType =
     if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(left.output)
@@ -128,7 +129,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = None
 
-  override protected def bases: Seq[BaseColumn] = spec.bases
+  override private[streamjoin] def bases: Seq[BaseColumn] = spec.bases
 
   override protected def watermarkCount: Int = 1
 

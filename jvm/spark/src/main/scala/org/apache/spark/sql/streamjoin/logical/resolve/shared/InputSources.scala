@@ -18,13 +18,14 @@ import org.json4s.jackson.JsonMethods.parse
  *
  * Of the options of a source, only its path, topic or table is read. Others may contain secrets.
  */
-private[resolve] object InputSources {
+private[streamjoin] object InputSources {
 
-  def of(input: LogicalPlan): Seq[InputSource] = for {
-    leaf <- input.collectLeaves()
-    locations = located(leaf)
-    if locations.nonEmpty
-  } yield InputSource(NamedSources.nameOf(leaf), locations)
+  def of(input: LogicalPlan): Seq[InputSource] =
+    leaves(input).map(leaf => InputSource(NamedSources.nameOf(leaf), located(leaf)))
+
+  /** The leaves of the plan that read these sources. */
+  def leaves(input: LogicalPlan): Seq[LogicalPlan] =
+    input.collectLeaves().filter(located(_).nonEmpty)
 
   private def located(leaf: LogicalPlan): Seq[String] = leaf match {
     case s: StreamingRelation =>

@@ -23,11 +23,13 @@ private[physical] final case class BaseWatermarks(
     }
 }
 
-private[physical] object BaseWatermarks {
+private[streamjoin] object BaseWatermarks {
 
-  private def watermark(i: Int): String = s"watermark.$i"
+  /** The name of the watermark of source column `i`. */
+  def watermark(i: Int): String = s"watermark.$i"
 
-  private def active(i: Int): String = s"active.$i"
+  /** The name of the time at which the input of source column `i` last had a row. */
+  def active(i: Int): String = s"active.$i"
 
   /**
    * Computes the watermarks of a batch.

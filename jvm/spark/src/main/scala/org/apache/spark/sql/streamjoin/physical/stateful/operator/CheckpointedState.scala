@@ -30,10 +30,11 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredDescription,
   StoredSources
 }
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.types.StructType
 import org.json4s.JsonDSL._
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * Checkpoint duties of every stateful operator of this project:
@@ -42,7 +43,7 @@ import io.streamjoin.model.Side
  *  - A description of the operator is stored beside the state.
  *  - The operator refuses the checkpoint of another operator before the first batch.
  */
-private[physical] trait CheckpointedState extends StateStoreWriter {
+private[streamjoin] trait CheckpointedState extends StateStoreWriter {
 
   /**
    * The description of the operator that is stored beside its state, in JSON, with the version of
@@ -55,10 +56,13 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
     StoredDescription.asBegun(info, shortName, session)(description(format))
 
   /** The sources of each input in their order, with the name of the input. */
-  protected def sources: Seq[(String, Seq[InputSource])]
+  private[streamjoin] def sources: Seq[(String, Seq[InputSource])]
 
   /** The schema of the stored rows. */
   protected def storedRows(side: Side): StructType
+
+  /** How it stores rows; none if only the operator itself can write its state. */
+  private[streamjoin] def layout: Option[StoredLayout] = None
 
   protected final def format: StateFormat =
     StateFormats.of(conf.getConf(StreamJoinConf.StateFormat))
@@ -108,7 +112,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
   }
 
   /** The description for the metadata of the operator, in JSON. */
-  private[physical] final def described: String =
+  private[streamjoin] final def described: String =
     JoinDescription.and(description(format), StoredSources.part(sources) ~ ExcludedRules.part)
 
   override def validateNewMetadata(
@@ -141,6 +145,18 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
         session
       )
     }
+
+  /** The name of its state format. */
+  private[streamjoin] final def stateFormat: String = format.name
+
+  private[streamjoin] final def storedSchema: BySide[StructType] = BySide.of(storedRows)
+
+  /** Whether it could continue from the state with this metadata. */
+  private[streamjoin] final def continuesFrom(written: OperatorStateMetadata): Boolean =
+    try {
+      validateNewMetadata(written, operatorStateMetadata(Nil))
+      true
+    } catch { case e: StreamJoinRuntimeException if StateErrors.isIncompatible(e) => false }
 
   /**
    * Refuses the state of another operator, as the first batch of a run does. It writes nothing.

@@ -20,10 +20,10 @@ import org.apache.spark.util.AccumulatorV2
  * Spark's user interface, and in the progress of the query. In the progress, a partition counts
  * once, even if it runs again.
  */
-private[physical] trait EventTimeExec extends StatefulBinaryExec with CheckpointedState {
+private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with CheckpointedState {
 
   /** The source columns from which its watermarks are computed. */
-  protected def bases: Seq[BaseColumn]
+  private[streamjoin] def bases: Seq[BaseColumn]
 
   /**
    * Whether another batch could evict rows: Spark's watermark has advanced, or an input has become

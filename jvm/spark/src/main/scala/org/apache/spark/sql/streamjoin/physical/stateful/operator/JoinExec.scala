@@ -35,7 +35,7 @@ private[physical] trait JoinExec extends EventTimeExec {
 
   final override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 
-  final override protected def bases: Seq[BaseColumn] = joinTimes.bases
+  final override private[streamjoin] def bases: Seq[BaseColumn] = joinTimes.bases
 
   protected final def bounds: JoinBounds = joinTimes.bounds
 
@@ -64,7 +64,7 @@ private[physical] trait JoinExec extends EventTimeExec {
     super.getProgress()
   }
 
-  final override protected def sources: Seq[(String, Seq[InputSource])] =
+  final override private[streamjoin] def sources: Seq[(String, Seq[InputSource])] =
     Side.both.map { side =>
       val known = input(side).collectFirst { case i: StreamJoinInputExec => i.sources }
       side.name -> known.getOrElse(Nil)

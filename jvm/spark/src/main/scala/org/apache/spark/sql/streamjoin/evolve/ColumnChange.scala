@@ -1,0 +1,144 @@
+package org.apache.spark.sql.streamjoin.evolve
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  BoundReference,
+  Cast,
+  EvalMode,
+  Expression,
+  Literal
+}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.types._
+
+/**
+ * A stored column, before and after the change.
+ *
+ * @param now the column; none: it is removed
+ * @param before the column of the checkpoint; none: it is added
+ * @param value the value of a stored row
+ * @param gets what a stored row gets
+ */
+private[evolve] final case class ColumnChange(
+    now: Option[Attribute],
+    before: Option[StructField],
+    value: Expression,
+    gets: String
+)
+
+/**
+ * The columns of the stored rows of one input.
+ *
+ * @param rename the new names of columns, by their old ones
+ * @param fill the values of added columns, by their names
+ * @param sourceOf the place in the checkpoint of the source of a column, if it is known
+ * @param same whether two names are equal, as the session compares them
+ */
+private[evolve] final class ColumnChanges(
+    rename: Map[String, String],
+    fill: Map[String, Any],
+    zone: String,
+    same: (String, String) => Boolean,
+    sourceOf: Attribute => Option[Int],
+    refuse: (String, Seq[(String, String)]) => Throwable
+) {
+
+  /** The new name of an old column. */
+  def renamed(name: String): String =
+    rename.collectFirst { case (old, now) if same(old, name) => now }.getOrElse(name)
+
+  /**
+   * @param places the places in the checkpoint of the sources of the stored rows
+   * @param required the columns of keys and event times. Stored rows must have a value of each
+   * @return the columns of the query in their order, then the removed ones
+   */
+  def of(
+      before: StructType,
+      places: Seq[Int],
+      now: Seq[Attribute],
+      required: Seq[Attribute]
+  ): Seq[ColumnChange] = {
+    val found = now.map(column => column -> placeOf(column, before, places, now))
+    val changes = found.map {
+      case (column, Some(at)) => kept(column, before(at), at)
+      case (column, None)     => added(column, required.exists(_.exprId == column.exprId))
+    }
+    val removed = before.indices.diff(found.flatMap(_._2)).map { at =>
+      ColumnChange(None, Some(before(at)), Literal(null), "removed")
+    }
+    changes ++ removed
+  }
+
+  /**
+   * The place of a column in the stored rows. Above a join, columns of both inputs may have one
+   * name. They are in the order of their inputs.
+   */
+  private def placeOf(
+      column: Attribute,
+      before: StructType,
+      places: Seq[Int],
+      now: Seq[Attribute]
+  ): Option[Int] = {
+    val old = before.indices.filter(at => same(renamed(before(at).name), column.name))
+    val source = sourceOf(column)
+    val twins = now.filter { c =>
+      same(c.name, column.name) && !sourceOf(c).contains(SourceMap.New)
+    }
+    if (old.isEmpty || source.contains(SourceMap.New)) None
+    else if (old.length == twins.length) old.lift(twins.indexWhere(_.exprId == column.exprId))
+    else if (old.length == places.length && source.exists(places.contains))
+      Some(old(places.indexOf(source.get)))
+    else throw refuse("AMBIGUOUS_COLUMN", Seq("column" -> column.name))
+  }
+
+  private def kept(column: Attribute, field: StructField, at: Int): ColumnChange = {
+    val value = BoundReference(at, field.dataType, nullable = true)
+    def change(value: Expression, gets: String) =
+      ColumnChange(Some(column), Some(field), value, gets)
+    if (DataTypeUtils.sameType(field.dataType, column.dataType)) change(value, "the same")
+    else if (widens(field.dataType, column.dataType))
+      change(Cast(value, column.dataType, Some(zone), EvalMode.ANSI), "the same, cast")
+    else
+      throw refuse(
+        "OTHER_TYPE",
+        Seq(
+          "column" -> column.name,
+          "before" -> field.dataType.sql,
+          "now" -> column.dataType.sql
+        )
+      )
+  }
+
+  private def added(column: Attribute, isRequired: Boolean): ColumnChange = {
+    val filled = fill.collectFirst { case (name, value) if same(name, column.name) => value }
+    filled match {
+      case Some(value) =>
+        val written = Literal(value)
+        if (!Cast.canAnsiCast(written.dataType, column.dataType)) throw notAValue(column, value)
+        val literal =
+          try Literal.create(
+              Cast(written, column.dataType, Some(zone), EvalMode.ANSI).eval(),
+              column.dataType
+            )
+          catch { case _: RuntimeException => throw notAValue(column, value) }
+        ColumnChange(Some(column), None, literal, value.toString)
+      case None if isRequired =>
+        throw refuse("MISSING_COLUMN", Seq("column" -> column.name))
+      case None =>
+        ColumnChange(Some(column), None, Literal(null, column.dataType), "NULL")
+    }
+  }
+
+  private def notAValue(column: Attribute, value: Any) = refuse(
+    "INVALID_ARGUMENT",
+    Seq("what" -> s"fill: $value", "known" -> s"values of type ${column.dataType.sql}")
+  )
+
+  /** Whether each value of a type is one of another type, too. */
+  private def widens(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (_: NumericType, _: NumericType)                           => Cast.canUpCast(from, to)
+    case (_: CharType | _: VarcharType | _: StringType, StringType) => true
+    case (NullType, _)                                              => true
+    case _                                                          => false
+  }
+}

@@ -1,0 +1,142 @@
+package org.apache.spark.sql.streamjoin.evolve
+
+import scala.collection.mutable
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.SparkContext
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.physical.eventtime.BucketPlacement
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
+import org.apache.spark.sql.streamjoin.rewrite.{RowPart, RowReader}
+import org.apache.spark.util.SerializableConfiguration
+
+import io.streamjoin.model.{BySide, Side, Watermarks}
+import io.streamjoin.placement.{MaybePartition, Placement, StoredRowTargets}
+
+/**
+ * Counts of the stored rows of one side.
+ *
+ * @param read all rows
+ * @param left those that are not stored any more
+ * @param emitted those that the first batch emits without a match
+ * @param late those of `emitted` that are behind the watermarks
+ */
+private[evolve] final case class RowCounts(read: Long, left: Long, emitted: Long, late: Long) {
+
+  def +(other: RowCounts): RowCounts =
+    RowCounts(read + other.read, left + other.left, emitted + other.emitted, late + other.late)
+}
+
+private[evolve] object RowCounts {
+  val Nothing: RowCounts = RowCounts(0L, 0L, 0L, 0L)
+}
+
+/**
+ * The rows of a join of the checkpoint, as a changed join stores them.
+ *
+ * @param from for each side of the changed join, that of the checkpoint
+ * @param values the columns of a row, from those of the stored row
+ * @param evicting the watermarks that evict the rows of a side
+ */
+private[evolve] final case class EvolvedReader(
+    join: StoredJoin,
+    from: BySide[Side],
+    values: BySide[Seq[Expression]],
+    flags: BySide[FlagRule],
+    layout: StoredLayout,
+    evicting: BySide[Seq[Long]],
+    partitions: Int
+) extends RowReader[BySide[RowCounts]] {
+
+  override def parts(
+      context: SparkContext,
+      hadoopConf: Broadcast[SerializableConfiguration]
+  ): RDD[RowPart[BySide[RowCounts]]] =
+    RowReader.numbered(join.partitions, context, hadoopConf)(new EvolvedPart(this, _, _))
+}
+
+private final class EvolvedPart(
+    reader: EvolvedReader,
+    override val partition: Int,
+    hadoopConf: Configuration
+) extends RowPart[BySide[RowCounts]] {
+  import reader.{evicting, flags, join, layout, partitions}
+
+  private val stored = join.read(partition, hadoopConf, inUse = false)
+  private val placement = Placement(join.routing, partition, join.partitions)
+  private val sides = BySide.of(new OneSide(_))
+  private val places = layout.reader()
+  private val targets = new StoredRowTargets(layout.routing, partitions)
+
+  override def numbers: Map[String, Long] = stored.numbers
+
+  override def evicted: BySide[Seq[Long]] = BySide.of(stored.evicted(_).toSeq)
+
+  override def rows: Iterator[(Int, StoredRow)] = stored.rows.filter(isOwned).flatMap { row =>
+    val side = if (reader.from.left == row.side) Side.Left else Side.Right
+    sides(side)(row)
+  }
+
+  override def found: BySide[RowCounts] = sides.map(_.counts)
+
+  override def close(): Unit = stored.close()
+
+  /** Of the copies of a row, only that of its owner counts. A hash identifies a hot key. */
+  private def isOwned(row: StoredRow): Boolean =
+    join.routing.countsIn(partition, row.side) &&
+      placement.owns(row.side, row.key, row.time, MaybePartition.None)
+
+  private final class OneSide(side: Side) {
+    private val rule = flags(side)
+    private val watermarks = evicting(side).toArray
+    private val known = watermarks.indexWhere(_ != Watermarks.Unknown)
+    private lazy val project = UnsafeProjection.create(reader.values(side))
+    private lazy val partitionOf = UnsafeProjection.create(
+      Seq(BucketPlacement.partitionOf(layout.placedBy(side), partitions)),
+      layout.columns(side)
+    )
+    private var (read, left, emitted, late) = (0L, 0L, 0L, 0L)
+
+    def counts: RowCounts = RowCounts(read, left, emitted, late)
+
+    def apply(row: StoredRow): Iterator[(Int, StoredRow)] = {
+      read += 1
+      val now = project(row.row)
+      val place = places(side, now, row.matched)
+      val isExpired = watermarks.indices.exists(k => place.limits(k) < watermarks(k))
+      val isOver = isExpired || !place.canMatch
+      if (isOver && !row.matched && rule.preserved) {
+        emitted += 1
+        if (isExpired) late += 1
+        if (place.canMatch) placed(row, now, place) else placed(row, now, unreachable(place))
+      } else if (isOver || rule.dropsMatched && row.matched) {
+        left += 1
+        Iterator.empty
+      } else placed(row, now, place)
+    }
+
+    /** A place where no probe finds the row, and from which the first batch evicts it. */
+    private def unreachable(place: StoredLayout.Place): StoredLayout.Place = {
+      val limits = place.limits.clone()
+      // limits that are not known to evict stay as the format computes them from the row
+      if (known >= 0) limits(known) = Long.MinValue
+      place.copy(key = ~place.key, time = Long.MinValue, limits = limits)
+    }
+
+    private def placed(
+        row: StoredRow,
+        now: UnsafeRow,
+        place: StoredLayout.Place
+    ): Iterator[(Int, StoredRow)] = {
+      val found = mutable.Buffer.empty[(Int, StoredRow)]
+      targets.foreach(side, place.key, place.time, now, partitionOf(now).getInt(0)) { (to, key) =>
+        found += to -> StoredRow(side, key, place.time, place.limits, row.matched, now)
+      }
+      found.iterator
+    }
+  }
+}

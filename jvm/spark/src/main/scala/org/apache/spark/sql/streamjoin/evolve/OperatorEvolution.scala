@@ -1,0 +1,177 @@
+package org.apache.spark.sql.streamjoin.evolve
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredNumbers}
+import org.apache.spark.sql.streamjoin.conditions.SessionZone
+import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
+import org.apache.spark.sql.streamjoin.physical.timed.StoredDisorder
+import org.apache.spark.sql.streamjoin.rewrite.{MergedNumbers, Share, StateWriter}
+
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.model.Watermarks.Unknown
+
+/**
+ * Plans the state of each operator of a changed query.
+ *
+ * @param operators all operators of the changed query
+ * @param watermarks the watermarks of the checkpoint
+ * @param columns compares the columns of stored rows
+ */
+private[evolve] final class OperatorEvolution(
+    session: SparkSession,
+    writer: StateWriter,
+    partitions: Int,
+    operators: Seq[ChangedOperator],
+    sources: SourceMap,
+    watermarks: WatermarkTable,
+    columns: ColumnChanges,
+    refuse: (String, Seq[(String, String)]) => StreamJoinAnalysisException
+) {
+
+  /** An operator that starts without rows. Its watermarks are known as far as others have stored them. */
+  def added(now: ChangedOperator): EvolvedOperator = {
+    val found = watermarks.of(now, None)
+    val base = WatermarkTable.base(found)
+    val evicted = now.layout.fold(BySide[Seq[Long]](Nil, Nil))(_.evicting(base))
+    val numbers = WatermarkTable.numbers(found)
+    EvolvedOperator(
+      now,
+      NoRows,
+      Seq.fill(partitions)(StateWriter.Contents(numbers, evicted, 0L)),
+      Seq(s"${now.name}: starts without rows")
+    )
+  }
+
+  /** An operator that continues with the rows of a stored one. */
+  def continued(now: ChangedOperator, from: Continued): EvolvedOperator = now.layout match {
+    case Some(layout) => evolved(now, layout, from)
+    case None         => copied(now, from.before)
+  }
+
+  private def copied(now: ChangedOperator, before: StoredOperator): EvolvedOperator = {
+    if (!now.exec.continuesFrom(before.join.metadata))
+      throw refuse("UNSUPPORTED_CHANGE", Seq("operator" -> now.name))
+    val surveys = writer.survey(CopiedReader(before.join))
+    val rows = surveys.map(_.targets.values.map(_.count).sum)
+    val contents = surveys.zip(rows).sortBy(_._1.partition).map { case (s, count) =>
+      StateWriter.Contents(s.numbers, s.evicted, count)
+    }
+    EvolvedOperator(
+      now,
+      CopiedReader(before.join),
+      contents,
+      Seq(s"${now.name}: continues ${before.kind} ${before.id}, ${rows.sum} rows, unchanged")
+    )
+  }
+
+  private def evolved(
+      now: ChangedOperator,
+      layout: StoredLayout,
+      continued: Continued
+  ): EvolvedOperator = {
+    import continued.{before, from}
+    val join = before.join
+    requireKnown(now, join.description, layout.description)
+    val sides = BySide.of { side =>
+      val places = sources.placesBefore(before.inputs.lift(from(side).index).getOrElse(Nil))
+      columns.of(join.rows(from(side)), places, layout.columns(side), layout.required(side))
+    }
+    val found = watermarks.of(now, Some(before))
+    val base = WatermarkTable.base(found)
+    val evicting = layout.evicting(base)
+    val flags = BySide.of { side =>
+      FlagRule.of(join.description.joinType, from(side), layout.description.joinType, side)
+    }
+    val reader = EvolvedReader(
+      join,
+      from,
+      sides.map(_.filter(_.now.nonEmpty).map(_.value)),
+      flags,
+      layout,
+      evicting,
+      partitions
+    )
+    val surveys = writer.survey(reader)
+    val counts = BySide.of(side => surveys.map(_.found(side)).foldLeft(RowCounts.Nothing)(_ + _))
+    requireDecided(now, join.description, layout.description, flags, counts)
+    requireInTime(now, counts)
+    val shares = Share.all(surveys)
+    val merged =
+      new MergedNumbers(join.description, join.routing, layout.routing, surveys, shares)
+    merged.different.headOption.foreach { name =>
+      throw refuse("UNEVEN", Seq("operator" -> before.id.toString, "what" -> s"the number $name"))
+    }
+    val sameTimes = from(Side.Left) == Side.Left &&
+      join.description.times.said.map(_._1) == layout.description.times.said.map(_._1)
+    val contents = (0 until partitions).map { p =>
+      val kept = merged.of(p).filter { case (name, _) =>
+        MergedNumbers.isOfRows(name) || sameTimes && StoredDisorder.columnOf(name).nonEmpty
+      }
+      StateWriter.Contents(
+        kept ++ WatermarkTable.numbers(found) + (StoredNumbers.MayHoldExpired -> 1L),
+        // a format leaves out rows that these have evicted
+        BySide.of(s => if (counts(s).emitted == 0) evicting(s) else evicting(s).map(_ => Unknown)),
+        shares.get(p).fold(0L)(_.count)
+      )
+    }
+    val complete = Completeness.of(
+      join.description,
+      from,
+      surveys.head.evicted,
+      layout.description,
+      evicting,
+      columns.renamed
+    )
+    EvolvedOperator(
+      now,
+      reader,
+      contents,
+      EvolutionText.of(now, layout.description, continued, sides, counts, complete, zone)
+    )
+  }
+
+  private def zone = session.sessionState.conf.sessionLocalTimeZone
+
+  /** Refuses changes after which the stored rows have no meaning. */
+  private def requireKnown(
+      now: ChangedOperator,
+      before: JoinDescription,
+      after: JoinDescription
+  ): Unit = {
+    if (after.times.bounds == Seq(JoinDescription.Contradiction))
+      throw refuse("NEVER_TRUE", Seq("operator" -> now.name))
+    for {
+      was <- before.zone
+      is <- after.zone if is.stored.nonEmpty && !SessionZone.same(was.id, is.id)
+    } throw refuse("OTHER_ZONE", Seq("operator" -> now.name, "before" -> was.id, "now" -> is.id))
+  }
+
+  private def requireDecided(
+      now: ChangedOperator,
+      before: JoinDescription,
+      after: JoinDescription,
+      flags: BySide[FlagRule],
+      counts: BySide[RowCounts]
+  ): Unit =
+    for (side <- Side.both; reason <- flags(side).unknown if counts(side).read > 0) throw refuse(
+      "OTHER_JOIN_TYPE",
+      Seq(
+        "operator" -> now.name,
+        "before" -> before.joinType.name,
+        "now" -> after.joinType.name,
+        "rows" -> s"${counts(side).read} ${side.name} rows",
+        "reason" -> reason
+      )
+    )
+
+  /** Refuses rows that would be late in an operator above, because it has passed their times. */
+  private def requireInTime(now: ChangedOperator, counts: BySide[RowCounts]): Unit =
+    for {
+      above <- operators.find(now.isBelow)
+      late = counts.left.late + counts.right.late if late > 0
+    } throw refuse(
+      "LATE_ABOVE",
+      Seq("operator" -> now.name, "rows" -> late.toString, "above" -> above.name)
+    )
+}

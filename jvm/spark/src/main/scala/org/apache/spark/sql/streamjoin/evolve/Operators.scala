@@ -1,0 +1,100 @@
+package org.apache.spark.sql.streamjoin.evolve
+
+import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{EventTimeExec, StoredLayout}
+
+import io.streamjoin.model.{BySide, Side}
+
+/** A join or ordered output of the changed query. */
+private[evolve] final case class ChangedOperator(exec: EventTimeExec) {
+
+  val id: Long = exec.getStateInfo.operatorId
+
+  /** How it stores rows; none: its rows can only be copied. */
+  val layout: Option[StoredLayout] = exec.layout
+
+  def inputs: Seq[Seq[InputSource]] = exec.sources.map(_._2)
+
+  def name: String = s"${exec.nodeName} $id"
+
+  /** Whether another operator with state reads its rows. */
+  def isBelow(other: ChangedOperator): Boolean =
+    (other.exec ne exec) && other.exec.exists(_ eq exec)
+}
+
+/** A join or ordered output of the checkpoint. */
+private[evolve] final case class StoredOperator(join: StoredJoin) {
+
+  val id: Long = join.operator
+
+  val inputs: Seq[Seq[InputSource]] =
+    StoredSources.read(join.metadata.operatorPropertiesJson).map(_._2)
+
+  /** The sources of its rows in the order of the query. */
+  def sources: Seq[InputSource] = inputs.flatten
+
+  def kind: String = if (join.isOrder) "ordered output" else "join"
+}
+
+/**
+ * A join of the changed query that continues with the rows of a stored one.
+ *
+ * @param from for each side, that of the stored join
+ */
+private[evolve] final case class Continued(before: StoredOperator, from: BySide[Side])
+
+private[evolve] object Continued {
+
+  private val Straight = BySide[Side](Side.Left, Side.Right)
+  private val Exchanged = BySide[Side](Side.Right, Side.Left)
+
+  /**
+   * The stored operator with which each operator of the changed query continues: one of the same
+   * kind whose inputs read the same sources. Among several, the more alike one.
+   */
+  def of(
+      now: Seq[ChangedOperator],
+      before: Seq[StoredOperator],
+      sources: SourceMap
+  ): Map[Long, Continued] = {
+    val candidates = for {
+      n <- now
+      b <- before
+      from <- Seq(Straight, Exchanged)
+      likeness <- likenessOf(n, b, from, sources)
+    } yield (n, Continued(b, from), likeness)
+    val best = candidates.sortBy { case (n, c, likeness) =>
+      (-likeness, c.from == Exchanged, math.abs(n.id - c.before.id))
+    }
+    best.foldLeft(Map.empty[Long, Continued]) { case (chosen, (n, c, _)) =>
+      val isTaken = chosen.contains(n.id) || chosen.values.exists(_.before.id == c.before.id)
+      if (isTaken) chosen else chosen + (n.id -> c)
+    }
+  }
+
+  private def likenessOf(
+      now: ChangedOperator,
+      before: StoredOperator,
+      from: BySide[Side],
+      sources: SourceMap
+  ): Option[Int] = {
+    val isKind = now.exec.shortName == before.join.metadata.operatorInfo.operatorName &&
+      now.layout.forall { l =>
+        val (a, b) = (l.description.kind, before.join.description.kind)
+        a.getClass == b.getClass
+      }
+    val mayExchange = from == Straight || now.inputs.length == 2 && now.layout.nonEmpty
+    val order = if (now.inputs.length == 1) Seq(0) else Side.both.map(from(_).index)
+    val pairs = now.inputs.map(sources.placesNow(_).toSet)
+      .zip(order.flatMap(before.inputs.lift).map(sources.placesBefore(_).toSet))
+    val areKnown = pairs.length == now.inputs.length
+    Option.when(
+      isKind && mayExchange && areKnown && pairs.forall { case (n, b) => (n & b).nonEmpty }
+    ) {
+      val sameKeys = now.layout.exists(_.description.keys == before.join.description.keys)
+      2 * pairs.count { case (n, b) => n == b } + (if (sameKeys) 1 else 0)
+    }
+  }
+}

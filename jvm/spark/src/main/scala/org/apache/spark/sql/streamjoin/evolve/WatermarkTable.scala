@@ -1,0 +1,101 @@
+package org.apache.spark.sql.streamjoin.evolve
+
+import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.BaseWatermarks
+
+import io.streamjoin.model.Watermarks
+
+/**
+ * The watermark of a source column, and the time at which its input last had a row.
+ *
+ * @param name the name of the column in the checkpoint
+ */
+private[evolve] final case class StoredWatermark(
+    name: String,
+    watermark: Long,
+    active: Option[Long]
+)
+
+/**
+ * The watermarks of the source columns in a checkpoint.
+ *
+ * Each operator stores those of all its source columns, from left to right, as its sources are.
+ *
+ * @param numbers the named numbers of each operator
+ */
+private[evolve] final class WatermarkTable(
+    operators: Seq[StoredOperator],
+    numbers: Map[Long, Map[String, Long]],
+    sources: SourceMap,
+    renamed: String => String,
+    refuse: (String, Seq[(String, String)]) => StreamJoinAnalysisException
+) {
+
+  /** Those of an operator, in its order. */
+  private def of(operator: StoredOperator): Seq[StoredWatermark] = {
+    val own = numbers(operator.id)
+    operator.join.description.times.sources.zipWithIndex.map { case (name, i) =>
+      StoredWatermark(
+        name,
+        own.getOrElse(BaseWatermarks.watermark(i), Watermarks.Unknown),
+        own.get(BaseWatermarks.active(i))
+      )
+    }
+  }
+
+  /** By the place of the source, where each source has one column. */
+  private val bySource: Map[Int, StoredWatermark] = (for {
+    operator <- operators
+    places = sources.placesBefore(operator.sources)
+    found = of(operator) if found.length == places.length
+    (place, watermark) <- places.zip(found)
+  } yield place -> watermark).toMap
+
+  /**
+   * The watermarks of the source columns of a changed operator, in its order; none for a column of a
+   * new source.
+   *
+   * @param before the operator with whose rows it continues
+   */
+  def of(now: ChangedOperator, before: Option[StoredOperator]): Seq[Option[StoredWatermark]] = {
+    val names = now.exec.bases.map(_.name)
+    val places = sources.placesNow(now.inputs.flatten)
+    before.map(b => (b, of(b))) match {
+      case Some((b, found))
+          if found.map(w => renamed(w.name)) == names &&
+            sources.placesBefore(b.sources) == places =>
+        found.map(Some(_))
+      case _ if names.length == places.length =>
+        names.zip(places).map { case (name, place) =>
+          val found = bySource.get(place)
+          for (w <- found if renamed(w.name) != name && before.nonEmpty)
+            throw other(now, w.name, name)
+          found.filter(w => renamed(w.name) == name)
+        }
+      case Some((_, found)) =>
+        throw other(now, found.map(_.name).mkString(", "), names.mkString(", "))
+      case None => names.map(_ => None)
+    }
+  }
+
+  private def other(operator: ChangedOperator, before: String, now: String) =
+    refuse(
+      "OTHER_EVENT_TIME",
+      Seq("operator" -> operator.name, "before" -> before, "now" -> now)
+    )
+}
+
+private[evolve] object WatermarkTable {
+
+  /** The watermarks as an operator reads them. */
+  def base(found: Seq[Option[StoredWatermark]]): Array[Long] =
+    found.map(_.fold(Watermarks.Unknown)(_.watermark)).toArray
+
+  /** The named numbers that an operator stores of them. */
+  def numbers(found: Seq[Option[StoredWatermark]]): Map[String, Long] =
+    found.zipWithIndex.flatMap { case (one, i) =>
+      one.filter(_.watermark != Watermarks.Unknown)
+        .map(BaseWatermarks.watermark(i) -> _.watermark) ++
+        one.flatMap(_.active).map(BaseWatermarks.active(i) -> _)
+    }.toMap
+}

@@ -1,0 +1,56 @@
+package org.apache.spark.sql.streamjoin.evolve
+
+import org.apache.spark.sql.streamjoin.checkpoint._
+import org.apache.spark.sql.types.TimestampType
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{BySide, JoinType, Side}
+import io.streamjoin.placement.Routing
+
+class CompletenessSuite extends AnyFunSuite {
+
+  private val (o, d) = (StoredTime("left.t", TimestampType), StoredTime("right.t", TimestampType))
+
+  /** `d.t BETWEEN o.t - before AND o.t + after` */
+  private def join(before: Long, after: Long): JoinDescription = JoinDescription(
+    "segments",
+    JoinType.Inner,
+    Routing.ByKey,
+    Nil,
+    DescribedTimes(
+      Nil,
+      Seq(StoredBound(d.name, o.name, before), StoredBound(o.name, d.name, after)),
+      BySide(o, d),
+      BySide(Seq(d), Seq(o)),
+      Seq(o -> "o.t", d -> "d.t")
+    ),
+    None,
+    DescribedKind.EventTime
+  )
+
+  private val straight = BySide[Side](Side.Left, Side.Right)
+
+  private def complete(
+      old: JoinDescription,
+      now: JoinDescription,
+      from: BySide[Side] = straight
+  ): Seq[(StoredTime, Long)] = {
+    val watermarks = BySide(Seq(1200L), Seq(1100L))
+    Completeness.of(old, from, watermarks, now, BySide.of(s => watermarks(from(s))), identity)
+  }
+
+  test("a wider bound is complete when the watermark has passed the difference") {
+    assert(complete(join(0, 60), join(0, 180)) == Seq(d -> 1320L))
+    assert(complete(join(0, 60), join(30, 180)) == Seq(o -> 1130L, d -> 1320L))
+  }
+
+  test("the same and a narrower bound are complete at once") {
+    assert(complete(join(0, 60), join(0, 60)) == Nil)
+    assert(complete(join(10, 60), join(0, 30)) == Nil)
+  }
+
+  test("exchanged inputs have their bounds on the other sides") {
+    // o is now the right input
+    assert(complete(join(0, 60), join(180, 0), BySide(Side.Right, Side.Left)) == Seq(o -> 1320L))
+  }
+}

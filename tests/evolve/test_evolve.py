@@ -1,0 +1,253 @@
+"""A changed query continues from the checkpoint of an earlier one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from streamjoin import evolve, impose_order, pending
+from tests.fingerprints import fingerprints
+from tests.parameters import STATE_FORMATS
+from tests.streams import Landing, Run
+
+ROW = "id INT, t TIMESTAMP, v INT"
+WITHIN = "a.id = b.id AND b.t BETWEEN a.t AND a.t + INTERVAL '{}' MINUTE"
+
+
+class Pair:
+    """Two streams, and joins of them."""
+
+    def __init__(self, session: SparkSession, folder: Path) -> None:
+        self.session, self.folder = session, folder
+        self.landings = {n: Landing(session, folder / n, ROW) for n in "abc"}
+
+    def stream(self, name: str, *columns: str, source: str | None = None) -> DataFrame:
+        rows = self.landings[source or name].stream().selectExpr(*(columns or ("id", "t", "v")))
+        return impose_order(rows, "t", "0 seconds").alias(name)
+
+    def joined(self, how: str = "left", minutes: int = 30, more: str = "", **of: Any) -> DataFrame:
+        left, right = of.get("a") or self.stream("a"), of.get("b") or self.stream("b")
+        result: DataFrame = left.streamJoin(right, WITHIN.format(minutes) + more, how)
+        return result
+
+    def land(self, name: str, *rows: tuple[int, str, int]) -> None:
+        self.landings[name].land(
+            *({"id": i, "t": f"2024-05-04T{clock}:00", "v": v} for i, clock, v in rows)
+        )
+
+    def run(self, result: DataFrame) -> Run:
+        return Run(result, self.folder / "checkpoint")
+
+
+def evolved(run: Run, changed: DataFrame, **changes: Any) -> list[str]:
+    """Continue the run as the changed query. A dry run says the same, and writes nothing."""
+    to = run.checkpoint.with_name(run.checkpoint.name + "-2")
+    before = fingerprints(run.checkpoint)
+    said = evolve(run.checkpoint, to, changed, dry_run=True, **changes)
+    assert not to.exists()
+    assert evolve(run.checkpoint, to, changed, **changes) == said
+    assert fingerprints(run.checkpoint) == before
+    run.checkpoint, run.result = to, changed
+    return said
+
+
+def clock(value: Any) -> Any:
+    return value.strftime("%H:%M") if hasattr(value, "strftime") else value
+
+
+def emitted(run: Run) -> list[tuple[Any, ...]]:
+    return sorted((tuple(map(clock, r)) for rows in run.step().values() for r in rows), key=str)
+
+
+def says(lines: list[str], text: str) -> bool:
+    return any(text in " ".join(line.split()) for line in lines)
+
+
+@pytest.fixture(params=STATE_FORMATS)
+def pair(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Pair:
+    session = spark.newSession()
+    session.conf.set("spark.sql.streamJoin.stateFormat", request.param)
+    session.conf.set("spark.sql.shuffle.partitions", "3")
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    return Pair(session, tmp_path)
+
+
+def test_columns_are_added_removed_renamed_and_widened(pair: Pair) -> None:
+    run = pair.run(pair.joined())
+    pair.land("a", (1, "10:00", 7), (2, "10:01", 8))
+    pair.land("b", (1, "10:05", 70))
+    assert emitted(run) == [(1, "10:00", 7, 1, "10:05", 70)]
+    left = pair.stream("a", "CAST(v AS BIGINT) AS amount", "t", "id", "'new' AS kind")
+    right = pair.stream("b", "id", "t")
+    lines = evolved(run, pair.joined(a=left, b=right), rename={"v": "amount"}, fill={"kind": "old"})
+    assert says(lines, "amount v INT BIGINT the same, cast")
+    assert says(lines, "kind - STRING old")
+    assert says(lines, "v INT - removed")
+    pair.land("a", (3, "10:06", 9))
+    pair.land("b", (2, "10:10", 80), (3, "10:11", 90), (1, "10:12", 71))
+    assert emitted(run) == [
+        (7, "10:00", 1, "old", 1, "10:12"),
+        (8, "10:01", 2, "old", 2, "10:10"),
+        (9, "10:06", 3, "new", 3, "10:11"),
+    ]
+
+
+def test_an_added_column_is_null(pair: Pair) -> None:
+    run = pair.run(pair.joined(a=pair.stream("a", "id", "t")))
+    pair.land("a", (1, "10:00", 7))
+    emitted(run)
+    lines = evolved(run, pair.joined())
+    assert says(lines, "v - INT NULL")
+    pair.land("b", (1, "10:05", 70))
+    assert emitted(run) == [(1, "10:00", None, 1, "10:05", 70)]
+
+
+def test_rows_beyond_a_narrower_interval_come_out_in_the_first_batch(pair: Pair) -> None:
+    run = pair.run(pair.joined(minutes=60))
+    pair.land("a", (1, "10:00", 1), (2, "10:10", 2), (3, "10:35", 3))
+    pair.land("b", (2, "10:40", 20))
+    emitted(run)
+    lines = evolved(run, pair.joined(minutes=15))
+    assert says(lines, "1 left rows leave")
+    assert says(lines, "1 left rows can match nothing: the first batch emits them unmatched")
+    pair.land("b", (1, "10:40", 10), (3, "10:45", 30))
+    assert emitted(run) == [(1, "10:00", 1, None, None, None), (3, "10:35", 3, 3, "10:45", 30)]
+
+
+def test_a_wider_interval_is_complete_from_a_time_on(pair: Pair) -> None:
+    run = pair.run(pair.joined(minutes=10))
+    pair.land("a", (1, "10:00", 1), (2, "10:25", 2))
+    pair.land("b", (9, "10:30", 20))
+    assert emitted(run) == [(1, "10:00", 1, None, None, None)]
+    lines = evolved(run, pair.joined(minutes=60))
+    assert says(lines, "once the watermark of b.t has passed 2024-05-04 11:20:00")
+    pair.land("b", (1, "10:50", 10), (2, "11:20", 30))
+    assert emitted(run) == [(2, "10:25", 2, 2, "11:20", 30)]
+
+
+def test_rows_are_placed_by_another_key(pair: Pair) -> None:
+    run = pair.run(pair.joined())
+    pair.land("a", *((i, "10:00", i + 100) for i in range(20)))
+    emitted(run)
+    on = WITHIN.format(30).replace("a.id = b.id", "a.v = b.v")
+    evolved(run, pair.stream("a").streamJoin(pair.stream("b"), on, "left"))
+    pair.land("b", *((50 + i, "10:05", i + 100) for i in range(20)))
+    assert emitted(run) == sorted(
+        ((i, "10:00", i + 100, 50 + i, "10:05", i + 100) for i in range(20)), key=str
+    )
+
+
+def test_another_condition_keeps_rows_and_their_matches(pair: Pair) -> None:
+    run = pair.run(pair.joined())
+    pair.land("a", (1, "10:00", 1), (2, "10:00", 5), (3, "10:00", 9))
+    pair.land("b", (1, "10:01", 1))
+    emitted(run)
+    lines = evolved(run, pair.joined(more=" AND a.v < 6 AND b.v <> 50"))
+    assert says(lines, "rows that had a match before still count as matched")
+    pair.land("b", (2, "10:02", 50), (3, "10:02", 90))
+    # the condition on a.v alone excludes the stored row 3
+    assert emitted(run) == [(3, "10:00", 9, None, None, None)]
+    pair.land("a", (9, "12:00", 0))
+    pair.land("b", (8, "12:00", 0))
+    assert emitted(run) == [(2, "10:00", 5, None, None, None)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("left", "inner", []),
+        ("full", "left", [2]),
+        ("full", "right", []),
+        ("left", "left_anti", [2]),
+        ("left", "left_semi", []),
+        ("left_semi", "left_anti", [2]),
+        ("left_anti", "left_semi", []),
+    ],
+)
+def test_the_flags_decide_another_join_type(
+    pair: Pair, before: str, after: str, expected: list[int]
+) -> None:
+    run = pair.run(pair.joined(before))
+    pair.land("a", (1, "10:00", 1), (2, "10:01", 2), (3, "10:02", 3))
+    pair.land("b", (1, "10:05", 10))
+    emitted(run)
+    evolved(run, pair.joined(after))
+    pair.land("b", (1, "10:06", 11), (3, "10:06", 30))
+    found = emitted(run)
+    matched = [row[0] for row in found]
+    assert matched == {"left_anti": [], "left_semi": [3]}.get(after, [1, 3])
+    pair.land("a", (9, "12:00", 0))
+    pair.land("b", (8, "12:00", 0))
+    assert [row[0] for row in emitted(run) if row[0] is not None] == expected
+
+
+def test_inputs_are_exchanged_and_a_source_moves(pair: Pair) -> None:
+    run = pair.run(pair.joined("left"))
+    pair.land("a", (1, "10:00", 1), (2, "10:01", 2))
+    pair.land("b", (1, "10:05", 10))
+    emitted(run)
+    pair.landings["c"] = Landing(pair.session, pair.folder / "c", ROW)
+    on = WITHIN.format(30)
+    changed = pair.stream("b").streamJoin(pair.stream("a", source="c"), on, "right")
+    c, a = str(pair.folder / "c"), str(pair.folder / "a")
+    lines = evolved(run, changed, sources={c: a})
+    assert says(lines, "the inputs are exchanged")
+    pair.land("b", (2, "10:06", 20))
+    pair.land("c", (3, "10:04", 3))
+    assert emitted(run) == [(2, "10:06", 20, 2, "10:01", 2)]
+    pair.land("b", (9, "12:00", 0))
+    pair.land("c", (8, "12:00", 0))
+    assert emitted(run) == [(None, None, None, 3, "10:04", 3)]
+
+
+OF_C = "c.id = a.id AND c.t BETWEEN a.t AND a.t + INTERVAL '20' MINUTE"
+
+
+def test_joins_are_added_above_and_removed(pair: Pair) -> None:
+    run = pair.run(pair.joined("left"))
+    pair.land("a", (1, "10:00", 1), (2, "10:01", 2))
+    pair.land("b", (1, "10:05", 10))
+    emitted(run)
+    chain = pair.joined("left").streamJoin(pair.stream("c"), OF_C, "left")
+    lines = evolved(run, chain)
+    assert says(lines, "StreamJoin 0: starts without rows")
+    assert says(lines, "StreamJoin 1: continues join 0")
+    pair.land("b", (2, "10:10", 20))
+    pair.land("c", (2, "10:11", 200), (1, "10:11", 100))
+    assert emitted(run) == [(2, "10:01", 2, 2, "10:10", 20, 2, "10:11", 200)]
+    # and away again
+    lines = evolved(run, pair.joined("left"))
+    assert says(lines, "join 0 of the checkpoint: removed")
+    pair.land("b", (1, "10:12", 11))
+    assert emitted(run) == [(1, "10:00", 1, 1, "10:12", 11)]
+
+
+def test_a_join_is_added_below(pair: Pair) -> None:
+    run = pair.run(pair.joined("left"))
+    pair.land("a", (1, "10:00", 1), (2, "10:01", 2))
+    pair.land("b", (1, "10:05", 10))
+    emitted(run)
+    on = "c.id = a.id AND c.t BETWEEN a.t - INTERVAL '5' MINUTE AND a.t + INTERVAL '5' MINUTE"
+    below = pair.stream("a").streamJoin(pair.stream("c"), on, "left")
+    changed = below.streamJoin(pair.stream("b"), WITHIN.format(30), "left")
+    lines = evolved(run, changed)
+    assert says(lines, "StreamJoin 1: starts without rows")
+    pair.land("c", (3, "10:07", 300))
+    pair.land("a", (3, "10:06", 3))
+    pair.land("b", (2, "10:10", 20), (3, "10:12", 30))
+    assert emitted(run) == [
+        (2, "10:01", 2, None, None, None, 2, "10:10", 20),
+        (3, "10:06", 3, 3, "10:07", 300, 3, "10:12", 30),
+    ]
+
+
+def test_pending_lists_the_rows_of_the_new_checkpoint(pair: Pair) -> None:
+    run = pair.run(pair.joined())
+    pair.land("a", (1, "10:00", 7))
+    emitted(run)
+    evolved(run, pair.joined(minutes=45))
+    (row,) = pending(run.checkpoint, side="left").collect()
+    assert clock(row.expires) == "10:45"

@@ -1,0 +1,167 @@
+"""A change that no stored row survives is refused by name, before anything is written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.sql import DataFrame, SparkSession
+
+from streamjoin import evolve, from_upserts, impose_order
+from tests.evolve.test_evolve import ROW, WITHIN, Pair, emitted
+from tests.fingerprints import fingerprints
+from tests.streams import Landing, Run
+
+
+@pytest.fixture
+def pair(spark: SparkSession, tmp_path: Path) -> Pair:
+    session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    return Pair(session, tmp_path)
+
+
+def started(pair: Pair, result: DataFrame) -> Run:
+    run = pair.run(result)
+    pair.land("a", (1, "10:00", 1), (2, "10:10", 2))
+    pair.land("b", (1, "10:05", 10), (3, "10:20", 30))
+    emitted(run)
+    return run
+
+
+def refusal(run: Run, changed: DataFrame, **changes: Any) -> str:
+    before, to = fingerprints(run.checkpoint), run.checkpoint.with_name("to")
+    with pytest.raises(AnalysisException) as refused:
+        evolve(run.checkpoint, to, changed, **changes)
+    assert fingerprints(run.checkpoint) == before
+    assert not to.exists()
+    return str(refused.value)
+
+
+def test_columns_that_do_not_fit_are_refused(pair: Pair) -> None:
+    run = started(pair, pair.joined())
+    narrow = pair.joined(a=pair.stream("a", "id", "t", "CAST(v AS SMALLINT) AS v"))
+    assert "STREAM_JOIN_REWRITE.OTHER_TYPE" in refusal(run, narrow)
+    keyed = pair.stream("a", "id AS key", "t", "v").streamJoin(
+        pair.stream("b"), WITHIN.format(30).replace("a.id", "a.key"), "left"
+    )
+    assert "STREAM_JOIN_REWRITE.MISSING_COLUMN" in refusal(run, keyed)
+    for change in ({"rename": {"no": "v"}}, {"fill": {"no": 1}}, {"sources": {"no": "a"}}):
+        said = refusal(run, pair.joined(minutes=40), **change)
+        assert "STREAM_JOIN_REWRITE.INVALID_ARGUMENT" in said
+    added = pair.joined(a=pair.stream("a", "id", "t", "v", "1 AS n"))
+    assert "INVALID_ARGUMENT" in refusal(run, added, fill={"n": "many"})
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("inner", "left"), ("left", "full"), ("left_semi", "inner"), ("left_anti", "left")],
+)
+def test_a_type_that_flags_do_not_decide_is_refused(pair: Pair, before: str, after: str) -> None:
+    run = started(pair, pair.joined(before))
+    said = refusal(run, pair.joined(after))
+    assert "STREAM_JOIN_REWRITE.OTHER_JOIN_TYPE" in said
+
+
+def test_other_times_are_refused(pair: Pair) -> None:
+    run = started(pair, pair.joined())
+    rows = pair.landings["a"].stream().selectExpr("id", "t", "t AS u", "v")
+    other = (
+        impose_order(rows, "u", "0 seconds")
+        .alias("a")
+        .streamJoin(pair.stream("b"), WITHIN.format(30).replace("a.t", "a.u"), "left")
+    )
+    said = refusal(run, other, fill={"u": "2024-05-04 10:00:00"})
+    assert "STREAM_JOIN_REWRITE.OTHER_EVENT_TIME" in said
+    never = pair.joined(more=" AND b.t < a.t")
+    assert "STREAM_JOIN_REWRITE.NEVER_TRUE" in refusal(run, never)
+
+
+def test_an_unknown_source_is_refused(pair: Pair) -> None:
+    run = started(pair, pair.joined())
+    pair.landings["c"] = Landing(pair.session, pair.folder / "c", ROW)
+    said = refusal(run, pair.joined(a=pair.stream("a", source="c")))
+    assert "STREAM_JOIN_REWRITE.UNKNOWN_SOURCE" in said
+    assert str(pair.folder / "c") in said
+
+
+def test_rows_that_would_be_late_above_are_refused(pair: Pair) -> None:
+    on = "c.id = a.id AND c.t BETWEEN a.t AND a.t + INTERVAL '20' MINUTE"
+
+    def chain(minutes: int) -> DataFrame:
+        joined: DataFrame = pair.joined(minutes=minutes).streamJoin(pair.stream("c"), on, "left")
+        return joined
+
+    run = started(pair, chain(30))
+    assert "STREAM_JOIN_REWRITE.LATE_ABOVE" in refusal(run, chain(5))
+
+
+def test_a_changed_changelog_join_is_refused_and_an_unchanged_one_continues(pair: Pair) -> None:
+    def changes(name: str) -> DataFrame:
+        rows = pair.landings[name].stream().select("id", "v")
+        return from_upserts(rows, key="id", sequence_by="v").alias(name)
+
+    def joined(on: str) -> DataFrame:
+        result: DataFrame = changes("a").streamJoin(changes("b"), on)
+        return result.selectExpr("a.id AS a", "b.v AS b", "_change_type")
+
+    run = started(pair, joined("a.id = b.id"))
+    said = refusal(run, joined("a.id = b.id AND a.v < 5"))
+    assert "STREAM_JOIN_REWRITE.UNSUPPORTED_CHANGE" in said
+    to = run.checkpoint.with_name("to")
+    evolve(run.checkpoint, to, joined("a.id = b.id"))
+    run.checkpoint = to
+    pair.land("b", (2, "10:30", 20))
+    assert [row[:2] for row in emitted(run)] == [(2, 20)]
+
+
+def test_the_refusal_at_start_has_the_call(pair: Pair) -> None:
+    run = started(pair, pair.joined())
+    with pytest.raises(AnalysisException, match="INCOMPATIBLE_CHECKPOINT") as refused:
+        Run(pair.joined(minutes=60), run.checkpoint).step()
+    call = f'streamjoin.evolve("file:{run.checkpoint}", "file:{run.checkpoint}-changed", changed)'
+    assert call in str(refused.value)
+
+
+def test_arguments_of_other_types_are_refused(pair: Pair) -> None:
+    changed = pair.joined()
+    for arguments in (
+        {"changed": "SELECT 1"},
+        {"rename": ["a"]},
+        {"rename": {"a": 1}},
+        {"sources": {1: "a"}},
+    ):
+        with pytest.raises(PySparkTypeError):
+            evolve("from", "to", **({"changed": changed} | arguments))
+
+
+QUERY = """
+from streamjoin import impose_order
+
+def result(spark):
+    def stream(name):
+        rows = spark.readStream.schema("id INT, t TIMESTAMP, v INT").json("{folder}/" + name)
+        rows = rows.selectExpr("id", "t", "v", "'x' AS x")
+        return impose_order(rows, "t", "0 seconds").alias(name)
+
+    on = "a.id = b.id AND b.t BETWEEN a.t AND a.t + INTERVAL '45' MINUTE"
+    return stream("a").streamJoin(stream("b"), on, "left")
+"""
+
+
+def test_the_command_evolves_for_the_query_of_a_module(pair: Pair) -> None:
+    run = started(pair, pair.joined())
+    (pair.folder / "job.py").write_text(QUERY.replace("{folder}", str(pair.folder)))
+    to = pair.folder / "to"
+    command = [sys.executable, "-m", "streamjoin", "evolve", str(run.checkpoint), str(to)]
+    command += ["--query", "job:result", "--fill", "x=old"]
+    said = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, cwd=pair.folder)
+    assert said.returncode == 0, said.stderr
+    assert "continues join 0" in said.stdout
+    assert not to.exists()
+    done = subprocess.run(command, capture_output=True, text=True, cwd=pair.folder)
+    assert done.stdout == said.stdout
+    assert (to / "offsets/0").exists()
