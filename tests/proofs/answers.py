@@ -32,6 +32,7 @@ from tests.proofs.rules import (
     SIDES,
     AsOf,
     Column,
+    Group,
     Join,
     Partners,
     Plans,
@@ -39,6 +40,8 @@ from tests.proofs.rules import (
     Watermarks,
     comes_out,
     neighbour,
+    of_group,
+    of_groups,
     remaining,
     rivals,
     shift_and_reach,
@@ -212,6 +215,19 @@ def answer_order(fields: Fields, joins: Sequence[Join]) -> Fields:
     return {"fates": listed([fate(int(time)) for time in items(fields["times"])])}
 
 
+def answer_groups(fields: Fields, joins: Sequence[Join]) -> Fields:
+    column, lag = maybe(fields["before"]), int(fields["lag"])
+    groups = [
+        Group(maybe(before), maybe(largest), fate == "i")
+        for before, largest, fate in (g.split(":") for g in items(fields["groups"]))
+    ]
+    marks = [ABSENT if g.idle else of_group(column, g, lag) for g in groups]
+    return {
+        "value": optional(of_groups(column, groups, lag)),
+        "marks": listed([optional(mark) for mark in marks]),
+    }
+
+
 # ---- runs of operators ----
 
 
@@ -282,6 +298,7 @@ def answer_changelog_run(fields: Fields, joins: Sequence[Join]) -> Fields:
 
 
 ANSWERS: Mapping[str, Callable[[Fields, Sequence[Join]], Fields]] = {
+    "groups": answer_groups,
     "columns": answer_join,
     "plan": answer_plan,
     "remaining": answer_remaining,

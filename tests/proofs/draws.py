@@ -198,6 +198,19 @@ def random_order(random: Random) -> Fields:
     }
 
 
+def random_groups(random: Random) -> Fields:
+    """Groups that are new, stall, are idle, or are listed by the source and have no row."""
+    column = random_mark(random)
+
+    def group() -> str:
+        idle = random.random() < 0.3
+        largest = NONE if idle or random.random() < 0.3 else random.randint(85, 115)
+        return f"{random_mark(random)}:{largest}:{'i' if idle else 'a'}"
+
+    groups = listed([group() for _ in range(random.randint(0, 4))])
+    return {"groups": groups, "before": column, "lag": str(random.randint(0, 5))}
+
+
 # ---- runs of operators ----
 
 
@@ -325,6 +338,7 @@ def drawn(random: Random, joins: Sequence[Fields], scale: int = 1) -> list[Field
         (60, lambda r: random_event_time_run(r, found)),
         (60, random_asof_run),
         (120, random_changelog_run),
+        (60, random_groups),
     ]
     return [*cases, *[draw(random) for many, draw in kinds for _ in range(many * scale)]]
 

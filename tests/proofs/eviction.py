@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import z3
 
 from tests.proofs import shapes
 from tests.proofs.proof import EXACT, MONOTONE, SOUND, TIGHT, Claim, proof
-from tests.proofs.rules import SIDES, Join, Row, Watermarks, has_passed, received
+from tests.proofs.rules import (
+    SIDES,
+    Group,
+    Join,
+    Row,
+    Watermarks,
+    has_passed,
+    of_group,
+    of_groups,
+    received,
+)
 from tests.proofs.shapes import joined, unknown_or
 from tests.proofs.terms import (
     ABSENT,
@@ -53,6 +63,80 @@ def a_watermark_does_not_depend_on_order_or_batches(rule: Received) -> Claim:
     return Claim(
         [],
         all_of(apart.there == together.there, implies(apart.there, apart.value == together.value)),
+    )
+
+
+OfGroups: TypeAlias = Callable[[Maybe, Sequence[Group], Term], Maybe]
+
+
+def of_the_fastest(column: Maybe, groups: Sequence[Group], lag: Term) -> Maybe:
+    return greatest([column, *[of_group(column, g, lag) for g in groups]])
+
+
+def of_the_groups_alone(column: Maybe, groups: Sequence[Group], lag: Term) -> Maybe:
+    return least(of_group(column, g, lag) for g in groups)
+
+
+def without_a_lag(column: Maybe, groups: Sequence[Group], lag: Term) -> Maybe:
+    return of_groups(column, groups, 0)
+
+
+def some_groups() -> list[Group]:
+    """Two groups stand for any number: the slowest one, and any other."""
+    return [
+        Group(unknown_or(f"{name}_before"), unknown_or(f"{name}_largest"), z3.Bool(f"{name}_idle"))
+        for name in ("one", "two")
+    ]
+
+
+@proof("R1", MONOTONE, rule=of_groups, weakened=of_the_groups_alone)
+def a_watermark_of_groups_never_decreases(rule: OfGroups) -> Claim:
+    """With any groups, new ones among them, and whichever are idle."""
+    column, lag = unknown_or("column"), z3.Int("lag")
+    return Claim([column.there], is_at_least(rule(column, some_groups(), lag), column))
+
+
+@proof("R1", SOUND, rule=of_groups, weakened=of_the_fastest)
+def no_other_group_makes_a_row_late(rule: OfGroups) -> Claim:
+    """A row in time for its column and for its own group stays in time at the end of the batch."""
+    column, lag, row = unknown_or("column"), z3.Int("lag"), known(z3.Int("row"))
+    groups = some_groups()
+    own = groups[0]
+    return Claim(
+        [
+            negate(own.idle),
+            negate(is_below(row, column)),
+            negate(is_below(row, of_group(column, own, lag))),
+        ],
+        negate(is_below(row, rule(column, groups, lag))),
+    )
+
+
+@proof("R1", EXACT, rule=of_groups, weakened=without_a_lag)
+def the_watermark_of_one_group_is_that_of_the_column(rule: OfGroups) -> Claim:
+    column, largest, lag = unknown_or("column"), unknown_or("largest"), z3.Int("lag")
+    one, alone = rule(column, [Group(column, largest)], lag), received(column, largest, lag)
+    idle = rule(column, [Group(column, ABSENT, True)], lag)
+
+    def equal(a: Maybe, b: Maybe) -> Truth:
+        return all_of(a.there == b.there, implies(a.there, a.value == b.value))
+
+    return Claim([], all_of(equal(one, alone), equal(idle, column)))
+
+
+@proof("R1", MONOTONE, rule=of_groups, weakened=without_a_lag)
+def groups_have_no_more_late_rows(rule: OfGroups) -> Claim:
+    """The watermark of groups is never above that of the column without them."""
+    grouped, plain = unknown_or("grouped"), unknown_or("plain")
+    lag, groups = z3.Int("lag"), some_groups()
+
+    def not_above(a: Maybe, b: Maybe) -> Truth:
+        return implies(a.there, all_of(b.there, a.value <= b.value))
+
+    largest = greatest(g.largest for g in groups)
+    return Claim(
+        [not_above(grouped, plain), *[not_above(g.before, plain) for g in groups]],
+        not_above(rule(grouped, groups, lag), received(plain, largest, lag)),
     )
 
 

@@ -83,6 +83,30 @@ def received(before: Maybe, largest: Maybe, lag: Term) -> Maybe:
     return greatest([before, moved(largest, -lag)])
 
 
+class Group(NamedTuple):
+    """A group of rows of a source column in a batch."""
+
+    before: Maybe
+    """Its watermark before the batch; absent for a group without one."""
+    largest: Maybe
+    idle: Truth = False
+
+
+def of_group(column: Maybe, group: Group, lag: Term) -> Maybe:
+    """R1: the watermark of a group at the end of a batch; it starts at that of the column."""
+    begun = greatest([column, group.before])
+    return select(group.largest.there, received(begun, group.largest, lag), group.before)
+
+
+def of_groups(column: Maybe, groups: Sequence[Group], lag: Term) -> Maybe:
+    """R1: the watermark of a source column with groups, at the end of a batch."""
+    active = [Maybe(negate(g.idle), of_group(column, g, lag)) for g in groups]
+    # a group without a row so far holds the watermark back
+    holds = all_of(*[implies(there, mark.there) for there, mark in active])
+    slowest = least(Maybe(there, mark.value) for there, mark in active)
+    return greatest([column, Maybe(all_of(holds, slowest.there), slowest.value)])
+
+
 def settled(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
     """R16: the watermark of an idle input; with several columns, the slowest one applies."""
     following = least_if_all(rivals) if rivals else ABSENT

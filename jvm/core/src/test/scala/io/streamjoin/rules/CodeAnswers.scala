@@ -10,7 +10,8 @@ import io.streamjoin.join.ordered.{OrderOperator, OrderedRows}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.placement.ReachBuckets
 import io.streamjoin.testing.HeapJoinState
-import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
+import io.streamjoin.watermark.GroupedWatermark.Group
+import io.streamjoin.watermark.{GroupedWatermark, JoinWatermarks, WatermarkPlan}
 
 /**
  * The answers of the code in the cases of `tests/proofs/cases.py`, where the rules of
@@ -22,6 +23,7 @@ final class CodeAnswers(joins: IndexedSeq[CodeAnswers.JoinCase]) {
   import CodeAnswers._
 
   def apply(kind: String, asked: Fields): Fields = kind match {
+    case "groups"    => ofGroups(asked)
     case "columns"   => new JoinCase(asked).answer
     case "plan"      => ofPlan(asked)
     case "remaining" => ofRemaining(asked)
@@ -33,6 +35,25 @@ final class CodeAnswers(joins: IndexedSeq[CodeAnswers.JoinCase]) {
     case "run"       => OperatorRuns.eventTime(joins(asked("run").toInt), asked)
     case "last"      => OperatorRuns.asOf(asked)
     case "changelog" => OperatorRuns.changelog(asked)
+  }
+
+  private def ofGroups(asked: Fields): Fields = {
+    // an idle group had no row for as long as the timeout, which ends in this batch
+    val groups = items(asked("groups")).zipWithIndex.map { case (group, i) =>
+      val parts = group.split(":")
+      val active = if (parts(2) == "i") 0L else 1L
+      (i.toString, Group(marks(parts(0)).head, active), marks(parts(1)).head)
+    }
+    val before = GroupedWatermark(
+      marks(asked("before")).head,
+      groups.map { case (name, group, _) => name -> group }.toMap
+    )
+    val arrived = groups.map { case (name, _, largest) => name -> largest }.toMap
+    val after = before.next(arrived, asked("lag").toLong, Some(10L), nowMs = 10L)
+    Map(
+      "value" -> mark(after.column),
+      "marks" -> groups.map(g => mark(after.groups(g._1).watermark)).mkString(",")
+    )
   }
 
   private def ofPlan(asked: Fields): Fields = {

@@ -26,6 +26,7 @@ class RulesSuite extends AnyFunSuite {
   private def kind(asked: String): String = asked.takeWhile(_ != '=')
 
   private val kinds = Seq(
+    "groups" -> "R1: the watermark of a source column with groups",
     "columns" -> "R2 to R8, R10 to R12, R17, R27: bounds, row decisions and output of a join",
     "plan" -> "R10, R15, R18: column watermarks above joins, unions and computed times",
     "remaining" -> "R19: the earliest time that a join can still emit",
