@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.rescale.options",
     "tests.evolve.options",
     "tests.golden.options",
+    "tests.groups.options",
     "tests.kafka.fixtures",
     "tests.cluster.options",
     "tests.proofs.options",

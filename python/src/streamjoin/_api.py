@@ -23,6 +23,7 @@ def impose_order(
     idle_timeout: str | timedelta | None = None,
     max_ahead: str | timedelta | None = None,
     ahead: _words.Ahead | None = None,
+    per: str | Sequence[str] | None = None,
 ) -> DataFrame:
     """Give an event-time column its watermark; also ``df.imposeOrder(...)``.
 
@@ -54,6 +55,14 @@ def impose_order(
         What to do with a row further ahead than ``max_ahead``: ``"reject"`` drops it, ``"keep"``
         joins it like any other. A kept row stays buffered until the watermarks reach it.
         Default: None, which is ``"reject"`` if there is a ``max_ahead``.
+    per : str, list of str or None, optional
+        Names of top-level columns that identify a source of rows, such as
+        ``["topic", "partition"]`` of Kafka: strings, numbers, booleans or times. Each combination
+        of their values, NULL among them, is a group with its own watermark, and the watermark of
+        the column is the least of them. So a slow partition delays the others, and its rows are
+        not late. A new group starts at the watermark of the column. With ``idle_timeout``, a group
+        without a row for that long does not count. At most
+        ``spark.sql.streamJoin.maxWatermarkGroups`` groups. Default: None, all rows are one group.
 
     Returns
     -------
@@ -74,7 +83,9 @@ def impose_order(
         ``STREAM_JOIN.INVALID_LAG``: an interval does not parse, or a column of numbers has a
         ``max_ahead``.
 
-        The column does not exist.
+        The column does not exist, or one of ``per`` does not, or has another type:
+        ``STREAM_JOIN.INVALID_COLUMN``. When the query starts:
+        ``STREAM_JOIN.UNUSED_WATERMARK_GROUPS``, if neither a join nor an order uses ``per``.
     SetupError
         The session, or the Spark Connect server, runs without the jar or with a jar of another
         version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
@@ -90,6 +101,7 @@ def impose_order(
     --------
     >>> orders.imposeOrder("order_time", "1 minute")  # doctest: +SKIP
     >>> trades.imposeOrder("sequence_number", 100)  # doctest: +SKIP
+    >>> orders.imposeOrder("order_time", "1 minute", per=["topic", "partition"])  # doctest: +SKIP
     """
     source = _arguments.dataframe("df", df)
     name = _arguments.string("column", column)
@@ -98,8 +110,9 @@ def impose_order(
     limit = _arguments.duration("max_ahead", max_ahead)
     fate = _words.ahead(ahead)
     _arguments.needs_limit(fate, limit)
-    options = _given(idle_timeout=idle, max_ahead=limit, ahead=fate)
-    return operation(source, "impose_order", name, behind, options=options.items())
+    options = _given(idle_timeout=idle, max_ahead=limit, ahead=fate).items()
+    groups = [("per", column) for column in _arguments.names("per", per)]
+    return operation(source, "impose_order", name, behind, options=[*options, *groups])
 
 
 def stream_join(

@@ -71,6 +71,16 @@ def retention(value: object) -> str | None:
     return str(_distance("retention", "str, int, datetime.timedelta or None", value))
 
 
+def names(name: str, value: object) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Sequence) and all(isinstance(entry, str) for entry in value):
+        return list(value)
+    raise wrong_type(name, "str or sequence of str", value)
+
+
 def order_by(value: object) -> list[str | Column]:
     names = [value] if isinstance(value, (str, Column)) else value
     if value is None:

@@ -74,7 +74,7 @@ def from_changelog(
     ... )  # doctest: +SKIP
     """
     source = _arguments.dataframe("df", df)
-    keys = _names("key", key)
+    keys = _arguments.names("key", key)
     column = _arguments.string("op", op)
     sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
     words = {} if op_mapping is None else op_mapping
@@ -137,7 +137,7 @@ def from_upserts(
     >>> customers.fromUpserts("id", "updated_at", deletes="closed")  # doctest: +SKIP
     """
     source = _arguments.dataframe("df", df)
-    keys = _names("key", key)
+    keys = _arguments.names("key", key)
     if not keys:
         raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
     sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
@@ -204,7 +204,7 @@ def from_debezium(
     >>> messages.fromDebezium("id", sequence_by="source.lsn")  # doctest: +SKIP
     """
     source = _arguments.dataframe("df", df)
-    keys = _names("key", key)
+    keys = _arguments.names("key", key)
     if not keys:
         raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
     column = _arguments.string("value", value)
@@ -253,7 +253,7 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
     >>> wide.toUpserts(key="order_id")  # doctest: +SKIP
     """
     source = _arguments.dataframe("df", df)
-    keys = _names("key", key)
+    keys = _arguments.names("key", key)
     return operation(source, "to_upserts", options=_options(key=keys))
 
 
@@ -273,13 +273,3 @@ def _options(**columns: Sequence[str | None]) -> list[tuple[str, str]]:
     return [
         (name, value) for name, values in columns.items() for value in values if value is not None
     ]
-
-
-def _names(name: str, value: object) -> list[str]:
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Sequence) and all(isinstance(entry, str) for entry in value):
-        return list(value)
-    raise _arguments.wrong_type(name, "str or sequence of str", value)

@@ -78,7 +78,7 @@ SELECT * FROM IMPOSE_ORDER(TABLE(orders), INTERVAL '1' MINUTE);
 SELECT * FROM IMPOSE_ORDER();
 
 -- too many arguments
-SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE, INTERVAL '1' MINUTE, 'keep', 5);
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE, INTERVAL '1' MINUTE, 'keep', 'id', 5);
 
 -- a name that is none of the arguments
 SELECT * FROM IMPOSE_ORDER(input => TABLE(orders), column => DESCRIPTOR(order_time), delay => INTERVAL '1' MINUTE);

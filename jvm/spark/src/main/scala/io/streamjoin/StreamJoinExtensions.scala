@@ -58,7 +58,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *      errors.
  *  - Check, of the whole query: `ResolveChangelogJoin.Check`, `PlaceWindows.Check`,
  *    `ResolveAwaitedJoin.Check`, `CheckJoinHints`, `CheckOutputMode`, `ResolveStreamOrder.Check`,
- *    `Changelogs`, `CheckSecondWatermark`, `RefuseStateReader`; then `WarnAtAnalysis`.
+ *    `Changelogs`, `CheckSecondWatermark`, `CheckWatermarkGroups`, `RefuseStateReader`; then
+ *    `WarnAtAnalysis`.
  *  - Normalization.
  *    - `ResolveAwaitedJoin` replaces joins of Spark that no earlier rule has replaced, such as one
  *      without a node above it.

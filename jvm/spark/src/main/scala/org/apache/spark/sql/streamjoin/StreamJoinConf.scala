@@ -142,6 +142,19 @@ private[sql] object StreamJoinConf {
       .booleanConf
       .createWithDefault(true)
 
+  val MaxWatermarkGroups: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.maxWatermarkGroups")
+      .doc(
+        "The maximum number of groups of an event-time column whose order is imposed with 'per'. " +
+          "Each task knows the watermarks of all groups. Above this number the query fails with " +
+          "STREAM_JOIN.TOO_MANY_WATERMARK_GROUPS."
+      )
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefault(10000)
+
   /** All of them. */
   val all: Seq[ConfigEntry[_]] = Seq(
     ReplaceBuiltin,
@@ -153,6 +166,7 @@ private[sql] object StreamJoinConf {
     HotKeys,
     HotKeyRows,
     HotKeyBuckets,
-    StreamExchange
+    StreamExchange,
+    MaxWatermarkGroups
   )
 }

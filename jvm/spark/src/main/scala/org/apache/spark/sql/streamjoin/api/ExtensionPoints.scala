@@ -40,6 +40,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.refusals.{
   CheckBeforeSpark,
   CheckOutputMode,
   CheckSecondWatermark,
+  CheckWatermarkGroups,
   RefuseWindowsInConditions,
   TimesAndNumbers,
   WarnAtAnalysis
@@ -148,6 +149,7 @@ object ExtensionPoints {
     ResolveStreamOrder.Check,
     Changelogs,
     CheckSecondWatermark,
+    CheckWatermarkGroups,
     RefuseStateReader(session)
   )
 

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
+import scala.util.Using
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.execution.streaming.state.{
@@ -13,14 +15,8 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /** Named numbers in the same version of the store as the rows they belong to. */
 private[streamjoin] final class StoredNumbers(store: StateStore) {
-  private val writer = new UnsafeRowWriter(1)
+  private val key = new StoredNumbers.Name
   private val value = new LongRow(1)
-
-  private def key(name: String): UnsafeRow = {
-    writer.reset()
-    writer.write(0, UTF8String.fromString(name))
-    writer.getRow
-  }
 
   def get(name: String): Option[Long] =
     Option(store.get(key(name), StoredNumbers.Family)).map(_.getLong(0))
@@ -34,6 +30,16 @@ private[streamjoin] final class StoredNumbers(store: StateStore) {
     if (isSet) put(name, 0L)
     isSet
   }
+
+  def remove(name: String): Unit = store.remove(key(name), StoredNumbers.Family)
+
+  /** All numbers whose names have a prefix. */
+  def startingWith(prefix: String): Map[String, Long] =
+    Using.resource(store.iterator(StoredNumbers.Family)) {
+      _.map(pair => pair.key.getString(0) -> pair.value.getLong(0))
+        .filter(_._1.startsWith(prefix))
+        .toMap
+    }
 }
 
 private[streamjoin] object StoredNumbers {
@@ -46,6 +52,18 @@ private[streamjoin] object StoredNumbers {
   val key: StructType = new StructType().add("name", StringType, nullable = false)
   val value: StructType = new StructType().add("value", LongType, nullable = false)
   val encoder: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(key)
+
+  /** A reusable key of a number. */
+  private[checkpoint] final class Name {
+    private val writer = new UnsafeRowWriter(1)
+
+    /** Fills the row with this name, and returns the same object each time. */
+    def apply(name: String): UnsafeRow = {
+      writer.reset()
+      writer.write(0, UTF8String.fromString(name))
+      writer.getRow
+    }
+  }
 
   val schema: StateStoreColFamilySchema =
     StateStoreColFamilySchema(Family, 0, key, 0, value, Some(encoder))

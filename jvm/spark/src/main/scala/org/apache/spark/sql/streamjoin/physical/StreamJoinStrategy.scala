@@ -91,8 +91,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   private def planOrder(o: ImposeOrder): SparkPlan = {
     val (latest, rejects) = (o.latest, o.maxAhead.exists(_.rejects))
-    val child = believed(o.child, o.column, latest)
-    ImposeOrderExec(o.id, o.column, o.lag, latest.getOrElse(Long.MaxValue), rejects, child)
+    val child = believed(o.child, o, latest)
+    ImposeOrderExec(o.id, o.column, o.lag, o.per, latest.getOrElse(Long.MaxValue), rejects, child)
   }
 
   /**
@@ -101,16 +101,19 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
    */
   private def believed(
       plan: LogicalPlan,
-      column: Attribute,
+      order: ImposeOrder,
       latest: Option[Long]
-  ): SparkPlan = plan match {
-    case w: EventTimeWatermark if w.eventTime.exprId == column.exprId =>
-      new CappedWatermarkExec(w.nodeId, w.eventTime, w.delay, planLater(w.child), latest)
-    case Project(list, child) if latest.nonEmpty =>
-      ProjectExec(list, believed(child, column, latest))
-    case Filter(condition, child) if latest.nonEmpty =>
-      FilterExec(condition, believed(child, column, latest))
-    case other => planLater(other)
+  ): SparkPlan = {
+    val grouped = order.per.nonEmpty
+    plan match {
+      case w: EventTimeWatermark if w.eventTime.exprId == order.column.exprId =>
+        new CappedWatermarkExec(w.nodeId, w.eventTime, w.delay, planLater(w.child), latest, grouped)
+      case Project(list, child) if latest.nonEmpty || grouped =>
+        ProjectExec(list, believed(child, order, latest))
+      case Filter(condition, child) if latest.nonEmpty || grouped =>
+        FilterExec(condition, believed(child, order, latest))
+      case other => planLater(other)
+    }
   }
 
   /**

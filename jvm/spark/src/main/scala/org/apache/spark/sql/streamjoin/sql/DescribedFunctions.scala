@@ -17,12 +17,13 @@ private[streamjoin] object DescribedFunctions {
   val all: Seq[Description] = Seq(
     described(
       "impose_order",
-      "_FUNC_(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]]) - The rows " +
+      "_FUNC_(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead [, per]]]]) - The rows " +
         "of t, with a watermark on the event time c: the largest value seen minus lag.",
       "lag - an interval without months, or a whole number if c is a number",
       "idle_timeout - how long other inputs wait for an input without rows",
       "max_ahead - a time further ahead of the clock does not advance the watermark",
-      "ahead - 'reject' drops a row with such a time, 'keep' joins it"
+      "ahead - 'reject' drops a row with such a time, 'keep' joins it",
+      "per - columns of groups, each with a watermark; that of c is the least of them"
     )("SELECT * FROM _FUNC_(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);"),
     described(
       "from_changelog",

@@ -110,7 +110,8 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
   private def order(h: UnresolvedHint): LogicalPlan = h.parameters match {
     case Seq(Literal(column, StringType), lag, more @ _*) =>
       val options = more.map(a => OptionValue.written(a).getOrElse(throw unknown(a.sql)))
-      options.map(_.name).diff(ImposeOrderOptions).headOption.foreach(name => throw unknown(name))
+      val (per, single) = options.partition(_.name == "per")
+      single.map(_.name).diff(ImposeOrderOptions).headOption.foreach(name => throw unknown(name))
       def option(name: String) = options.find(_.name == name).map(_.value)
       UnresolvedImposeOrder(
         UnresolvedAttribute.parseAttributeName(column.toString),
@@ -118,6 +119,7 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
         option("idle_timeout"),
         option("max_ahead"),
         option("ahead"),
+        per.flatMap(o => FunctionArguments.columns(o.value).getOrElse(throw unknown(o.value.sql))),
         h.child
       )
     case _ =>
@@ -128,13 +130,14 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
       )
   }
 
+  /** Each is written at most once. `per` is written once for each of its columns. */
   private val ImposeOrderOptions = Seq("idle_timeout", "max_ahead", "ahead")
 
   private def unknown(option: String) =
     StreamJoinErrors.wrongUse(
       CurrentOrigin.get,
       s"it has no option $option, or has it twice. Its options are " +
-        s"${ImposeOrderOptions.mkString(", ")}"
+        s"${ImposeOrderOptions.mkString(", ")} and per"
     )
 
   private def invalid(origin: Origin, reason: String) =

@@ -24,7 +24,7 @@ import org.apache.spark.sql.types.StringType
  * Resolves the syntax of this project that Spark's grammar parses as table functions:
  *
  * {{{
- *   IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]])
+ *   IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead [, per]]]])
  *   FROM_CHANGELOG(TABLE(t) [, key [, op [, op_mapping [, sequence_by]]]])
  *   FROM_UPSERTS(TABLE(t), key, sequence_by [, deletes])
  *   FROM_DEBEZIUM(TABLE(t), key [, value [, sequence_by]])
@@ -59,7 +59,8 @@ object ResolveTableFunctions extends Rule[LogicalPlan] {
 
   // ---- orders ----
 
-  private val ofOrder = Seq("input", "column", "lag", "idle_timeout", "max_ahead", "ahead")
+  private val ofOrder =
+    Seq("input", "column", "lag", "idle_timeout", "max_ahead", "ahead", "per")
 
   private def order(f: UnresolvedTableValuedFunction): LogicalPlan = {
     def refused(reason: String) = StreamJoinErrors.wrongUse(f.origin, reason)
@@ -82,6 +83,11 @@ object ResolveTableFunctions extends Rule[LogicalPlan] {
       arguments.get("idle_timeout"),
       arguments.get("max_ahead"),
       arguments.get("ahead"),
+      arguments.get("per").fold(Seq.empty[Seq[String]])(
+        FunctionArguments.columns(_).getOrElse(
+          throw refused("the argument per must be DESCRIPTOR(columns), such as the partition")
+        )
+      ),
       child
     )
   }

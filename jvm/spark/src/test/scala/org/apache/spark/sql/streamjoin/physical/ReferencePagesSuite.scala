@@ -97,9 +97,12 @@ class ReferencePagesSuite extends AnyFunSuite {
   test("the metrics page lists all metrics of an event-time join") {
     val rows = table("metrics.md", "Metrics").flatMap(cells => quoted(cells.head))
     val sketched = Seq("lagForMost", "lagForAll", "disorderRows")
+    val grouped = Seq("groups", "groupSpread")
     val ofColumns =
-      (Seq("watermark", "delay", "lag", "latestBy", "disorder") ++ sketched).map(_ + ".<column>")
-    assert(rows.toSet == (TimedJoinMetrics.figures.names ++ ofColumns).toSet ++ Seq(
+      (Seq("watermark", "delay", "lag", "latestBy", "disorder") ++ sketched ++ grouped)
+        .map(_ + ".<column>")
+    val ofGroups = Seq("groupWatermark", "groupSilent").map(_ + ".<column>.<group>")
+    assert(rows.toSet == (TimedJoinMetrics.figures.names ++ ofColumns ++ ofGroups).toSet ++ Seq(
       "closestMiss",
       "hotKeys"
     ))

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreMetrics,
   UnsafeRowPair
 }
-import org.apache.spark.sql.streamjoin.checkpoint.{LongRow, StateShape}
+import org.apache.spark.sql.streamjoin.checkpoint.{LongRow, StateShape, StoredNumbers}
 import org.apache.spark.sql.streamjoin.spark.ReleasedStore
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -97,6 +97,16 @@ private[segment] final class SegmentStateStore(
   override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
     numbers += key.getString(0) -> value.getLong(0)
 
+  override def remove(key: UnsafeRow, colFamilyName: String): Unit = numbers -= key.getString(0)
+
+  override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] = {
+    val (pair, name) = (new UnsafeRowPair, new StoredNumbers.Name)
+    new StateStoreIterator(
+      numbers.iterator.map { case (key, value) => pair.withRows(name(key), number(value)) },
+      () => ()
+    )
+  }
+
   def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
 
   override def toString: String = s"SegmentStateStore[$id, version $version]"
@@ -119,9 +129,6 @@ private[segment] final class SegmentStateStore(
       colFamilyName: String
   ): StateStoreIterator[UnsafeRowPair] = unsupported("prefixScanWithMultiValues")
 
-  override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
-    unsupported("iterator")
-
   def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     unsupported("iteratorWithMultiValues")
 
@@ -139,8 +146,6 @@ private[segment] final class SegmentStateStore(
 
   def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
     unsupported("putList")
-
-  override def remove(key: UnsafeRow, colFamilyName: String): Unit = unsupported("remove")
 
   override def merge(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
     unsupported("merge")

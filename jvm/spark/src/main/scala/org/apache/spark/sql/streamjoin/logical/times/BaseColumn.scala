@@ -20,6 +20,7 @@ private[streamjoin] object BaseColumn {
   /**
    * A column with an imposed order, or with Spark's own watermark.
    *
+   * @param per the names of the columns that divide its rows into groups, each with a watermark
    * @param sparkDelay lag of Spark's own watermark on this column, in the unit of the column
    */
   final case class Imposed(
@@ -28,6 +29,7 @@ private[streamjoin] object BaseColumn {
       unit: TimeUnit,
       lag: Long,
       idleTimeoutMs: Option[Long],
+      per: Seq[String],
       imposed: Boolean,
       maxAhead: Option[MaxAhead],
       sparkDelay: Option[Long]

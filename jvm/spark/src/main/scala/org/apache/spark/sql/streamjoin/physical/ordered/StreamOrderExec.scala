@@ -30,6 +30,7 @@ import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}
 import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.watermark.WatermarkPlan
 
 /**
  * Physical operator of the ordered output: emits the rows of a stream by event time.
@@ -137,6 +138,11 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     received.headOption.filter(_ != Watermarks.Unknown).map { limit =>
       s"watermark.${spec.column}" -> spec.unit.shown(limit)
     }.toMap
+
+  override protected def shownBases: Map[Int, String] = spec.watermark match {
+    case WatermarkPlan.Base(i) => Map(i -> spec.column)
+    case _                     => Map.empty
+  }
 
   override protected def figures: OperatorMetrics = StreamOrderExec.Figures
 

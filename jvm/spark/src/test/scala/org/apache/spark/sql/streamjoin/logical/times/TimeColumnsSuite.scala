@@ -136,7 +136,7 @@ private object TimeColumnsSuite {
   }
 
   def ordered(column: Attribute, child: LogicalPlan): LogicalPlan =
-    ImposeOrder(UUID.randomUUID(), column, 5L, None, imposed = true, None, None, child)
+    ImposeOrder(UUID.randomUUID(), column, 5L, None, Nil, imposed = true, None, None, child)
 
   def delayed(column: Attribute, child: LogicalPlan): EventTimeWatermark = {
     val delay = IntervalUtils.stringToInterval(UTF8String.fromString("5 seconds"))

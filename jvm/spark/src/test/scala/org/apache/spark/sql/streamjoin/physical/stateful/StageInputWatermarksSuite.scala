@@ -12,7 +12,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
 /** The watermarks that a task receives, by the time of its serialization. */
 class StageInputWatermarksSuite extends AnyFunSuite {
 
-  private val brought = BatchArrivals(Seq(7L), None, batchTimeMs = 1L)
+  private val brought = BatchArrivals(Seq(Map("" -> 7L)), None, batchTimeMs = 1L, maxGroups = 1)
 
   private def inTask(arrivals: StageInputWatermarks): StageInputWatermarks = {
     val bytes = new ByteArrayOutputStream
@@ -32,7 +32,7 @@ class StageInputWatermarksSuite extends AnyFunSuite {
     val early = inTask(awaited)
     come = Some(brought)
     assert(inTask(awaited)() == brought)
-    come = Some(brought.copy(arrivals = Seq(8L)))
+    come = Some(brought.copy(arrivals = Seq(Map("" -> 8L))))
     assert(inTask(awaited)() == brought)
     intercept[IllegalStateException](early())
   }

@@ -17,13 +17,14 @@ import org.apache.spark.sql.streamjoin.logical.times.{
 
 /**
  * Logical node of a watermarked event-time column. The watermark is the largest value seen minus
- * `lag`. Rows pass through in no particular order. Those too far ahead may be dropped.
+ * `lag`; with groups of rows, the least of their watermarks. Rows pass through in no particular order. Those too far ahead may be dropped.
  *
  * @param id identifies the node while the query runs
  * @param column the event-time column
  * @param lag in the unit of the column: microseconds, days, or the number itself
  * @param idleTimeoutMs the time without a row after which the input is idle, and does not delay the
  *   watermark of others
+ * @param per the columns whose values divide the rows into groups
  * @param imposed whether the query declares it, rather than Spark's own watermark
  * @param maxAhead how far a value may be ahead of the batch; none: every value is accepted
  * @param batchTime the start of the batch, if there is a `maxAhead`
@@ -33,6 +34,7 @@ case class ImposeOrder(
     column: Attribute,
     lag: Long,
     idleTimeoutMs: Option[Long],
+    per: Seq[Attribute],
     imposed: Boolean,
     maxAhead: Option[MaxAhead],
     batchTime: Option[BatchTime],
@@ -50,6 +52,7 @@ case class ImposeOrder(
         TimeUnit.of(column.dataType).get,
         lag,
         idleTimeoutMs,
+        per.map(_.name),
         imposed,
         maxAhead,
         sparkDelay

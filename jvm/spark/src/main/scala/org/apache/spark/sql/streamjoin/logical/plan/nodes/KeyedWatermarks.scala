@@ -26,6 +26,7 @@ private[streamjoin] object KeyedWatermarks {
         column,
         lag,
         None,
+        per = Nil,
         imposed = false,
         maxAhead = None,
         batchTime = None,

@@ -49,6 +49,7 @@ case class UnresolvedImposeOrder(
     idleTimeout: Option[Expression],
     maxAhead: Option[Expression],
     ahead: Option[Expression],
+    per: Seq[Seq[String]],
     child: LogicalPlan
 ) extends KeepsUnresolved {
 

@@ -83,12 +83,15 @@ object ResolveOrders extends Rule[LogicalPlan] {
       }
     }
     val limit = maxAhead(u, column, unit, ahead)
+    val per = u.per.map(groupColumn(u, column, _))
     val below = sparkWatermark(u.child, column, lag)
+    def above(a: Attribute) = below.output.find(_.exprId == a.exprId).get
     ImposeOrder(
       UUID.randomUUID(),
-      below.output.find(_.exprId == column.exprId).get,
+      above(column),
       lag,
       idle,
+      per.map(above),
       imposed = true,
       limit,
       limit.map(_ => BatchTime.forType(column.dataType)),
@@ -138,27 +141,64 @@ object ResolveOrders extends Rule[LogicalPlan] {
     }
   }
 
-  private def timeOf(u: UnresolvedImposeOrder): Attribute = {
-    val name = ColumnNames.written(u.column)
+  private def timeOf(u: UnresolvedImposeOrder): Attribute =
+    columnOf(u, u.column, invalid(u, u.column, _, _), meant(u.column, u.child))
+
+  /** A column of `per`. Its values are compared as text. */
+  private def groupColumn(
+      u: UnresolvedImposeOrder,
+      time: Attribute,
+      name: Seq[String]
+  ): Attribute = {
     def refused(reason: String, instead: String) =
-      StreamJoinErrors.analysis(
-        "INVALID_COLUMN",
-        u.origin,
-        "column" -> name,
-        "reason" -> reason,
-        "columns" -> u.child.output.map(ColumnNames.of).mkString(", "),
-        "instead" -> instead
-      )
-    u.child.resolve(u.column, conf.resolver) match {
-      case Some(a: Attribute) => a
-      case Some(_) =>
-        val alias = ColumnNames.written(u.column.takeRight(1))
+      invalid(u, name, s"$reason. It is a column of per", instead)
+    val found = columnOf(u, name, refused, "Name columns of the input in per")
+    found.dataType match {
+      case _ if found.exprId == time.exprId =>
         throw refused(
-          "it is a field inside a column, not a column",
-          s"Select it as a separate column below the order: select $name AS $alias"
+          "it is the event time itself",
+          "Name the columns that identify a source of rows, such as the partition"
         )
-      case None => throw refused("the input has no such column", meant(u.column, u.child))
+      case _: StringType | BooleanType | DateType | TimestampType | TimestampNTZType |
+          _: NumericType =>
+        found
+      case unsupported =>
+        throw refused(
+          s"a ${unsupported.sql} cannot identify a group of rows",
+          "Name columns of strings, numbers, booleans or times"
+        )
     }
+  }
+
+  private def invalid(
+      u: UnresolvedImposeOrder,
+      column: Seq[String],
+      reason: String,
+      instead: String
+  ) = StreamJoinErrors.analysis(
+    "INVALID_COLUMN",
+    u.origin,
+    "column" -> ColumnNames.written(column),
+    "reason" -> reason,
+    "columns" -> u.child.output.map(ColumnNames.of).mkString(", "),
+    "instead" -> instead
+  )
+
+  private def columnOf(
+      u: UnresolvedImposeOrder,
+      column: Seq[String],
+      refused: (String, String) => Throwable,
+      meant: => String
+  ): Attribute = u.child.resolve(column, conf.resolver) match {
+    case Some(a: Attribute) => a
+    case Some(_) =>
+      val alias = ColumnNames.written(column.takeRight(1))
+      throw refused(
+        "it is a field inside a column, not a column",
+        "Select it as a separate column below the order: select " +
+          s"${ColumnNames.written(column)} AS $alias"
+      )
+    case None => throw refused("the input has no such column", meant)
   }
 
   private def sparkWatermark(child: LogicalPlan, column: Attribute, lag: Long): LogicalPlan = {

@@ -2,24 +2,30 @@ package org.apache.spark.sql.streamjoin.physical.stateful.operator
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful.times.GroupMaxima
 
-import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.GroupedWatermark
 
 /**
  * Watermarks of the source columns before and after a batch, and the time at which each input last
  * had a row. Every partition computes the same values, and stores them beside its rows.
+ *
+ * @param grouped the same after the batch, with the groups of the columns that have groups
  */
 private[physical] final case class BaseWatermarks(
     before: Array[Long],
     now: Array[Long],
-    lastActiveMs: Array[Long]
+    lastActiveMs: Array[Long],
+    grouped: Seq[GroupedWatermark],
+    private val stored: Seq[StoredGroups]
 ) {
 
   def save(numbers: StoredNumbers): Unit =
     for (i <- now.indices) {
       if (now(i) != Watermarks.Unknown) numbers.put(BaseWatermarks.watermark(i), now(i))
       numbers.put(BaseWatermarks.active(i), lastActiveMs(i))
+      stored(i).save(grouped(i).groups)
     }
 }
 
@@ -45,38 +51,49 @@ private[streamjoin] object BaseWatermarks {
       numbers: StoredNumbers
   ): BaseWatermarks = {
     val before = bases.indices.map(i => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown))
-    val arrived = bases.indices.map { i =>
+    val stored = bases.indices.map(i => StoredGroups.of(i, bases(i), numbers))
+    val grouped = bases.indices.map { i =>
+      val known = GroupedWatermark(before(i), stored(i).groups)
       bases(i) match {
-        case _: BaseColumn.Propagated => math.max(before(i), propagated(batch.propagated))
-        case b: BaseColumn.Imposed if batch.arrivals(i) != Watermarks.Unknown =>
-          math.max(before(i), Saturated.subtract(batch.arrivals(i), b.lag))
-        case _ => before(i)
+        case _: BaseColumn.Propagated =>
+          known.copy(math.max(before(i), propagated(batch.propagated)))
+        case b: BaseColumn.Imposed =>
+          val next = known.next(batch.arrivals(i), b.lag, b.idleTimeoutMs, batch.batchTimeMs)
+          if (next.groups.size > batch.maxGroups)
+            throw GroupMaxima.tooMany(b.name, next.groups.size, batch.maxGroups)
+          next
       }
     }
+    val arrived = grouped.map(_.column)
     val lastActive = bases.indices.map { i =>
-      if (batch.arrivals(i) != Watermarks.Unknown) batch.batchTimeMs
+      if (batch.arrivals(i).valuesIterator.exists(_ != Watermarks.Unknown)) batch.batchTimeMs
       else numbers.get(active(i)).getOrElse(batch.batchTimeMs)
     }
     val idle = bases.indices.map(i => isIdle(bases(i), lastActive(i), batch.batchTimeMs))
     val now = bases.indices.map { i =>
       if (idle(i)) follow(i, rivals.getOrElse(i, Set.empty), bases, arrived, idle) else arrived(i)
     }
-    BaseWatermarks(before.toArray, now.toArray, lastActive.toArray)
+    BaseWatermarks(before.toArray, now.toArray, lastActive.toArray, grouped, stored)
   }
 
   /**
-   * Whether an input counts as idle now, but did not at the time of a batch.
+   * Whether an input, or a group of its rows, counts as idle now, but did not at the time of a
+   * batch.
    *
    * @param lastActiveMs the time at which each source last had a row, or `Watermarks.Unknown`
+   * @param groups the groups of the source columns that have groups
    */
   def turnsIdle(
       bases: Seq[BaseColumn],
       lastActiveMs: Array[Long],
+      groups: Map[Int, GroupedWatermark],
       batchTimeMs: Option[Long],
       nowMs: Long
   ): Boolean = bases.indices.exists { i =>
-    lastActiveMs(i) != Watermarks.Unknown && isIdle(bases(i), lastActiveMs(i), nowMs) &&
-    !batchTimeMs.exists(isIdle(bases(i), lastActiveMs(i), _))
+    val ofGroups = groups.get(i).iterator.flatMap(_.groups.valuesIterator).map(_.activeMs)
+    (Iterator(lastActiveMs(i)).filter(_ != Watermarks.Unknown) ++ ofGroups).exists { active =>
+      isIdle(bases(i), active, nowMs) && !batchTimeMs.exists(isIdle(bases(i), active, _))
+    }
   }
 
   private def isIdle(base: BaseColumn, lastActiveMs: Long, nowMs: Long): Boolean = base match {

@@ -5,36 +5,42 @@ import java.io.ObjectOutputStream
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
-import io.streamjoin.model.Watermarks
-
 /**
  * Data about the source columns in one batch, sent from the driver to the tasks.
  *
- * @param arrivals for each source column, the largest event time of the batch, or
- *   `Watermarks.Unknown` without a row; always that for a column of one of Spark's operators
+ * @param arrivals for each source column, the largest event time of the batch by group; without
+ *   groups, the rows are one group. Empty for a column of one of Spark's operators
  * @param propagated Spark's watermark for the input of the join at the end of the batch
  * @param batchTimeMs the start time of the batch in the offset log
+ * @param maxGroups the largest number of groups of a column
  */
 private[physical] final case class BatchArrivals(
-    arrivals: Seq[Long],
+    arrivals: Seq[Map[String, Long]],
     propagated: Option[Long],
-    batchTimeMs: Long
+    batchTimeMs: Long,
+    maxGroups: Int
 )
 
 private[physical] object BatchArrivals {
 
   /** Reads the data of a batch. All input rows must have reached their shuffles. */
-  def of(bases: Seq[BaseColumn], inputs: Seq[SparkPlan], batch: BatchInfo): BatchArrivals = {
+  def of(
+      bases: Seq[BaseColumn],
+      inputs: Seq[SparkPlan],
+      batch: BatchInfo,
+      maxGroups: Int
+  ): BatchArrivals = {
     val noted = JoinInputs.arrivals(inputs)
     BatchArrivals(
       bases.map {
-        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Watermarks.Unknown)
-        case _: BaseColumn.Propagated => Watermarks.Unknown
+        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Map.empty[String, Long])
+        case _: BaseColumn.Propagated => Map.empty[String, Long]
       },
       batch.watermarkForEviction,
       batch.timeMs.getOrElse(
         throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
-      )
+      ),
+      maxGroups
     )
   }
 }

@@ -4,16 +4,23 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streaming.StateOperatorProgress
+import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   BatchReport,
   ExplainedLine,
   ExtremeNumbers,
+  GroupMetrics,
   OperatorMetrics,
   PartitionCounts,
+  ReportedGroups,
   ShownCounts
 }
 import org.apache.spark.util.AccumulatorV2
+
+import io.streamjoin.bounds.Saturated
+import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.GroupedWatermark
 
 /**
  * Physical operator that evicts rows by the watermarks of source columns. It reports in EXPLAIN, in
@@ -35,6 +42,7 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
     propagated || longMetric("numTotalStateRows").value > 0 && BaseWatermarks.turnsIdle(
       bases,
       lastActive.value,
+      groups.fold(Map.empty[Int, GroupedWatermark])(_.value),
       batch.timeMs,
       System.currentTimeMillis()
     )
@@ -53,13 +61,14 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
   protected final def arrivals(aheadNames: String*): StageInputWatermarks = {
     val plans = read
     val (context, bases, batch) = (sparkContext, this.bases, this.batch)
+    val maxGroups = conf.getConf(StreamJoinConf.MaxWatermarkGroups)
     val ahead = aheadNames.map(longMetric).zip(plans)
     val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
     new StageInputWatermarks(() =>
       Option.when(JoinInputs.areRead(plans)) {
         ahead.foreach { case (metric, input) => metric.set(JoinInputs.ahead(input)) }
         SQLMetrics.postDriverMetricUpdates(context, execution, ahead.map(_._1))
-        BatchArrivals.of(bases, plans, batch)
+        BatchArrivals.of(bases, plans, batch, maxGroups)
       }
     )
   }
@@ -76,6 +85,16 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
 
   /** The watermarks in the progress, by name. */
   protected def shownWatermarks(received: Array[Long]): Map[String, Long]
+
+  /** The display name of each source column that is an event time of the operator. */
+  protected def shownBases: Map[Int, String]
+
+  private def shownGroups: Map[String, Long] = for {
+    (i, watermark) <- groups.fold(Map.empty[Int, GroupedWatermark])(_.value)
+    name <- shownBases.get(i).toSeq
+    base <- Seq(bases(i)).collect { case b: BaseColumn.Imposed => b }
+    metric <- GroupMetrics.of(name, base, watermark, batch.timeMs)
+  } yield metric
 
   /** Further gauges, by name. */
   protected def shownReadings: Map[String, Long] = Map.empty
@@ -100,6 +119,24 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
   @transient private lazy val lastActive: ExtremeNumbers =
     registered(new ExtremeNumbers(bases.length))
 
+  /** The groups at the end of the batch, if a source column has groups. */
+  @transient private lazy val groups: Option[ReportedGroups] = {
+    val grouped = bases.zipWithIndex.collect {
+      case (b: BaseColumn.Imposed, i) if b.per.nonEmpty => i -> b
+    }
+    Option.when(grouped.nonEmpty) {
+      val sparks = for {
+        (i, base) <- grouped
+        order <- JoinInputs.orders(read) if order.orderId == base.id
+        spark <- order.spark
+      } yield (i, base.lag, spark)
+      registered(new ReportedGroups(watermarks =>
+        for ((i, lag, spark) <- sparks; now <- watermarks.get(i).map(_.column))
+          if (now != Watermarks.Unknown) spark.advance(Saturated.add(now, lag))
+      ))
+    }
+  }
+
   @transient private lazy val ofPartitions: PartitionCounts =
     registered(new PartitionCounts(ShownCounts.of(sparkContext, metrics)))
 
@@ -110,14 +147,14 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
 
   /** The accumulators to which the tasks of this batch report. */
   protected final def report: BatchReport =
-    new BatchReport(longMetric("numOutputRows"), ofPartitions, received, lastActive)
+    new BatchReport(longMetric("numOutputRows"), ofPartitions, received, lastActive, groups)
 
   override def getProgress(): StateOperatorProgress = {
     val counts = ofPartitions.value
     figures.progress(
       shortName,
       name => counts.getOrElse(name, longMetric(name).value),
-      shownWatermarks(received.value) ++ shownReadings,
+      shownWatermarks(received.value) ++ shownGroups ++ shownReadings,
       shownExtremes,
       getStateInfo.numPartitions
     )

@@ -47,6 +47,8 @@ private[physical] trait JoinExec extends EventTimeExec {
     joinTimes.shown(received) ++
       batch.timeMs.fold(Map.empty[String, Long])(joinTimes.delays(received, _))
 
+  final override protected def shownBases: Map[Int, String] = joinTimes.shownBases
+
   /** The alias of an input, for an input whose event times have no qualifier. */
   protected def alias(side: Side): Option[String] = None
 

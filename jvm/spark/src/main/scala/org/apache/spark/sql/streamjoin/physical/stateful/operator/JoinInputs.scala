@@ -107,11 +107,16 @@ private[physical] object JoinInputs {
     case other                           => other.children.forall(isRead)
   }
 
-  /** The largest event times of this batch, by the ID of the node that recorded them. */
-  def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Long] =
-    inputs
-      .flatMap(noted(_)(_ => false))
-      .groupMapReduce(_.orderId)(_.eventTimeStats.value.max)(math.max)
+  /**
+   * The largest event times of this batch by group, and by the ID of the node that recorded them.
+   */
+  def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Map[String, Long]] =
+    orders(inputs).groupMapReduce(_.orderId)(_.arrived)((a, b) =>
+      (a.toSeq ++ b).groupMapReduce(_._1)(_._2)(math.max)
+    )
+
+  /** All nodes that record event times, also below other joins. */
+  def orders(inputs: Seq[SparkPlan]): Seq[ImposeOrderExec] = inputs.flatMap(noted(_)(_ => false))
 
   /**
    * The number of rows of this batch that are too far ahead. Rows below another join are in the

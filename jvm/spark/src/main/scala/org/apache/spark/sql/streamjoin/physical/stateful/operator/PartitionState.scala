@@ -99,7 +99,7 @@ private[physical] final class PartitionState(
         "stateMemory" -> store.metrics.memoryUsedBytes,
         "spilledBytes" -> spilled
       )
-      report.add(partition, counts ++ ofState, received, base.lastActiveMs)
+      report.add(partition, counts ++ ofState, received, base.lastActiveMs, base.grouped)
     }
 
     private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L

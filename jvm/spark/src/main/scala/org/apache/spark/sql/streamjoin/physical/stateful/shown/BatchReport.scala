@@ -4,6 +4,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.util.AccumulatorV2
 
 import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.GroupedWatermark
 
 /**
  * Accumulators to which the tasks of one batch report.
@@ -15,23 +16,28 @@ import io.streamjoin.model.Watermarks
  * @param ofPartitions all other counts, by partition
  * @param watermarks the watermark of each time column at the end of the batch
  * @param lastActiveMs the time at which each source last had a row, in milliseconds
+ * @param groups the groups of the source columns that have groups
  */
 private[physical] final class BatchReport(
     val emitted: SQLMetric,
     ofPartitions: PartitionCounts,
     watermarks: ExtremeNumbers,
-    lastActiveMs: ExtremeNumbers
+    lastActiveMs: ExtremeNumbers,
+    groups: Option[ReportedGroups]
 ) extends Serializable {
 
   def add(
       partition: Int,
       counts: Map[String, Long],
       received: Array[Long],
-      active: Array[Long]
+      active: Array[Long],
+      grouped: Seq[GroupedWatermark]
   ): Unit = {
     ofPartitions.add(partition -> counts)
     watermarks.add(received)
     lastActiveMs.add(active)
+    // all partitions have the same
+    if (partition == 0) groups.foreach(_.add(grouped.zipWithIndex.map(_.swap).toMap))
   }
 }
 

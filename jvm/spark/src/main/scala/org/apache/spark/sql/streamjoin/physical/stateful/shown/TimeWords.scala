@@ -109,7 +109,8 @@ private[physical] object WatermarkWords {
   def of(base: BaseColumn, source: String): String = base match {
     case b: BaseColumn.Imposed =>
       val idle = b.idleTimeoutMs.fold("") { ms =>
-        s"; after ${TimeUnit.Timestamp.words(ms * 1000)} without a row, the watermark of the " +
+        val group = if (b.per.isEmpty) "" else "a group does not count; if none does, "
+        s"; after ${TimeUnit.Timestamp.words(ms * 1000)} without a row, ${group}the watermark of the " +
           "slowest input that it is joined with"
       }
       val ahead = b.maxAhead.fold("") { a =>
@@ -117,7 +118,11 @@ private[physical] object WatermarkWords {
         s"; a time more than ${TimeUnit.Timestamp.words(a.micros)} ahead of its batch does not " +
           s"advance it$dropped"
       }
-      s"watermark of $source: ${b.unit.movedInWords(latest(source, b.unit), -b.lag)}$idle$ahead"
+      val per =
+        if (b.per.isEmpty) ""
+        else
+          s", of the slowest group by ${b.per.map(n => ColumnNames.written(Seq(n))).mkString(", ")}"
+      s"watermark of $source: ${b.unit.movedInWords(latest(source, b.unit), -b.lag)}$per$idle$ahead"
     case _: BaseColumn.Propagated =>
       s"watermark of $source: from Spark's own operator below"
   }

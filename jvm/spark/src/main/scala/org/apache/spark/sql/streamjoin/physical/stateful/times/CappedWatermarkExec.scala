@@ -16,19 +16,22 @@ import org.apache.spark.unsafe.types.CalendarInterval
  * Physical operator of Spark's own watermark on a column that also has a watermark of this project.
  * It drives Spark's operators above, for example windows.
  *
- * It is a subclass because Spark searches the plan for the parent class. It differs in two points:
+ * It is a subclass because Spark searches the plan for the parent class. It differs in three points:
  *
  *  - A row without a time does not change the watermark. Spark reads such a time as 1970.
  *  - A time after `latest` does not advance the watermark.
+ *  - With groups of rows, no time does. The operator above that knows the groups advances it.
  *
  * @param latest the latest accepted time; none: all times are accepted
+ * @param grouped whether the rows are in groups
  */
 class CappedWatermarkExec(
     nodeId: UUID,
     eventTime: Attribute,
     delay: CalendarInterval,
     child: SparkPlan,
-    latest: Option[Long]
+    latest: Option[Long],
+    grouped: Boolean
 ) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
     with ReadsEventTimes {
 
@@ -42,12 +45,19 @@ class CappedWatermarkExec(
   override protected def time: Attribute = eventTime
 
   override protected def look: LongPredicate =
-    new CappedWatermarkExec.Noted(eventTimeStats, latest.getOrElse(Long.MaxValue))
+    new CappedWatermarkExec.Noted(
+      eventTimeStats,
+      if (grouped) Long.MinValue else latest.getOrElse(Long.MaxValue)
+    )
 
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(latest)
+  /** Notes the time that a watermark of groups follows from: the watermark plus its lag. */
+  private[physical] def advance(time: Long): Unit =
+    if (grouped) eventTimeStats.add(microsToMillis(time))
+
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(latest, Boolean.box(grouped))
 
   override protected def withNewChildInternal(newChild: SparkPlan): CappedWatermarkExec =
-    new CappedWatermarkExec(nodeId, eventTime, delay, newChild, latest)
+    new CappedWatermarkExec(nodeId, eventTime, delay, newChild, latest, grouped)
 }
 
 private object CappedWatermarkExec {

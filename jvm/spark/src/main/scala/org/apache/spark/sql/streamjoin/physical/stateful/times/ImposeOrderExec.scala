@@ -1,19 +1,24 @@
 package org.apache.spark.sql.streamjoin.physical.stateful.times
 
 import java.util.UUID
-import java.util.function.LongPredicate
+import java.util.function.{Consumer, LongPredicate}
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.Figure
 import org.apache.spark.sql.streamjoin.spark.EventTimeStatsAccum
 
+import io.streamjoin.model.Watermarks
+
 /**
  * Physical operator of a watermarked event-time column. It records the largest accepted event time,
- * and may drop rows that are too far ahead.
+ * with groups that of each group, and may drop rows that are too far ahead.
  *
+ * @param per the columns whose values divide the rows into groups
  * @param latest the latest accepted time
  * @param rejects whether the operator drops rows after `latest`
  */
@@ -21,6 +26,7 @@ case class ImposeOrderExec(
     orderId: UUID,
     column: Attribute,
     lag: Long,
+    override protected val per: Seq[Attribute],
     latest: Long,
     rejects: Boolean,
     child: SparkPlan
@@ -34,6 +40,26 @@ case class ImposeOrderExec(
     none
   }
 
+  private lazy val maxima: GroupMaxima = {
+    val none = new GroupMaxima(column.name, conf.getConf(StreamJoinConf.MaxWatermarkGroups))
+    sparkContext.register(none)
+    none
+  }
+
+  /**
+   * The largest event time of each group in the batch; unknown for a group that the source lists, and
+   * that has no row in the batch. Without groups, that of all rows.
+   */
+  private[physical] def arrived: Map[String, Long] =
+    if (per.nonEmpty)
+      ListedGroups.of(child, per).map(_ -> Watermarks.Unknown).toMap ++ maxima.value
+    else Map("" -> eventTimeStats.value.max).filter(_._2 != Watermarks.Unknown)
+
+  /** Spark's own watermark on the column, if the operator controls it. */
+  private[physical] def spark: Option[CappedWatermarkExec] = child.collectFirst {
+    case w: CappedWatermarkExec if w.eventTime.exprId == column.exprId => w
+  }
+
   override lazy val metrics: Map[String, SQLMetric] =
     Map(Figure.Ahead.name -> SQLMetrics.createMetric(sparkContext, Figure.Ahead.text))
 
@@ -41,17 +67,19 @@ case class ImposeOrderExec(
   private[physical] def ahead: Long = longMetric(Figure.Ahead.name).value
 
   override def argString(maxFields: Int): String =
-    TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag))
+    TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag)) +
+      (if (per.isEmpty) "" else s" per ${per.map(_.name).mkString(", ")}")
 
   override protected def time: Attribute = column
 
-  override protected def look: LongPredicate =
-    new ImposeOrderExec.Noted(
-      eventTimeStats,
-      longMetric(Figure.Ahead.name),
-      latest,
-      keeps = !rejects
-    )
+  override protected def look: LongPredicate = {
+    val (ahead, keeps) = (longMetric(Figure.Ahead.name), !rejects)
+    if (per.isEmpty) new ImposeOrderExec.OfColumn(eventTimeStats, ahead, latest, keeps)
+    else {
+      val name = new GroupName(per.map(_.dataType))
+      new ImposeOrderExec.OfGroups(maxima, name, ahead, latest, keeps)
+    }
+  }
 
   override protected def withNewChildInternal(newChild: SparkPlan): ImposeOrderExec =
     copy(child = newChild)
@@ -59,21 +87,62 @@ case class ImposeOrderExec(
 
 object ImposeOrderExec {
 
-  private final class Noted(
-      stats: EventTimeStatsAccum,
-      ahead: SQLMetric,
-      latest: Long,
-      keeps: Boolean
-  ) extends LongPredicate
+  private abstract class Noted(ahead: SQLMetric, latest: Long, keeps: Boolean)
+      extends LongPredicate
       with Serializable {
 
-    override def test(time: Long): Boolean =
+    /** Notes an accepted time. */
+    protected def note(time: Long): Unit
+
+    override final def test(time: Long): Boolean =
       if (time <= latest) {
-        stats.add(time)
+        note(time)
         true
       } else {
         ahead += 1
         keeps
       }
+  }
+
+  private final class OfColumn(
+      stats: EventTimeStatsAccum,
+      ahead: SQLMetric,
+      latest: Long,
+      keeps: Boolean
+  ) extends Noted(ahead, latest, keeps) {
+
+    override protected def note(time: Long): Unit = stats.add(time)
+  }
+
+  /**
+   * Notes the times of rows by group, in a task. Consecutive rows mostly have one group, as the rows
+   * of a partition of a topic.
+   */
+  private final class OfGroups(
+      maxima: GroupMaxima,
+      name: GroupName,
+      ahead: SQLMetric,
+      latest: Long,
+      keeps: Boolean
+  ) extends Noted(ahead, latest, keeps)
+      with Consumer[InternalRow] {
+
+    @transient private lazy val known = new java.util.HashMap[InternalRow, GroupMaxima.Latest]
+
+    /** The values of the group of the next time. */
+    @transient private var values: InternalRow = _
+
+    @transient private var last: InternalRow = _
+    @transient private var ofLast: GroupMaxima.Latest = _
+
+    override def accept(values: InternalRow): Unit = this.values = values
+
+    override protected def note(time: Long): Unit = {
+      if (values != last) {
+        last = values.copy()
+        ofLast = known.computeIfAbsent(last, values => maxima.of(name(values)))
+      }
+      ofLast.note(time)
+    }
   }
 }

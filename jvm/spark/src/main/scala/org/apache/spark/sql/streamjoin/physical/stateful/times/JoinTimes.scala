@@ -32,10 +32,24 @@ private[streamjoin] final case class JoinTimes(
   /** The unit of a column. Every type that can hold an event time has one. */
   def unit(column: Int): TimeUnit = TimeUnit.of(expressions(column).dataType).get
 
-  /** The lags of the columns whose watermarks depend on their own values alone. */
-  def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {
-    case (WatermarkPlan.Base(i), column) => bases(i) -> column
-  }.collect { case (base: BaseColumn.Imposed, column) => column -> base.lag }.toMap
+  /**
+   * The lags of the columns whose watermarks depend on their own values alone. With groups, the
+   * disorder of the whole column says nothing about a lag.
+   */
+  def lags: Map[Int, Long] = ofSource.map { case (i, column) => bases(i) -> column }.collect {
+    case (base: BaseColumn.Imposed, column) if base.per.isEmpty => column -> base.lag
+  }.toMap
+
+  /** Each source column that is a column of the join, with the index of that column. */
+  private def ofSource: Seq[(Int, Int)] = watermarks.inputs.zipWithIndex.collect {
+    case (WatermarkPlan.Base(i), column) => i -> column
+  }
+
+  /** The display names of the source columns that are columns of the join. */
+  def shownBases: Map[Int, String] = {
+    val shown = names.map(_.swap).toMap
+    ofSource.collect { case (i, column) if shown.contains(column) => i -> shown(column) }.toMap
+  }
 
   // ---- in progress reports ----
 

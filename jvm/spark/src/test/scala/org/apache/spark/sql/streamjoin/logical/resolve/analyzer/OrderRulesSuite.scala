@@ -30,7 +30,7 @@ class OrderRulesSuite extends AnalysisSession {
   // ---- ResolveOrders ----
 
   private def requested(child: LogicalPlan) =
-    UnresolvedImposeOrder(Seq("t"), Literal("1 minute"), None, None, None, child)
+    UnresolvedImposeOrder(Seq("t"), Literal("1 minute"), None, None, None, Nil, child)
 
   test("IMPOSE_ORDER on a resolved stream becomes an ImposeOrder") {
     val order = ResolveOrders(requested(plain)).collectFirst { case o: ImposeOrder => o }.get

@@ -21,6 +21,7 @@ class UnboundedJoinSuite extends AnyFunSuite {
         column,
         0,
         None,
+        Nil,
         imposed = true,
         None,
         None,

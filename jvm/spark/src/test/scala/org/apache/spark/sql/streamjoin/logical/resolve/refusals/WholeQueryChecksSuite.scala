@@ -17,7 +17,12 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.{AnalysisSession, PythonCalls}
-import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, JoinNode, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
+  ChangelogJoin,
+  ImposeOrder,
+  JoinNode,
+  StreamJoinHint
+}
 import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.CheckJoinHints
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
@@ -25,8 +30,8 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
  * [[Changelogs]], [[CheckBeforeSpark]], [[CheckJoinHints]], [[CheckOutputMode]],
- * [[CheckSecondWatermark]] and [[RefuseWindowsInConditions]], each on its own. A plan that they
- * accept remains unchanged.
+ * [[CheckSecondWatermark]], [[CheckWatermarkGroups]] and [[RefuseWindowsInConditions]], each on its
+ * own. A plan that they accept remains unchanged.
  */
 class WholeQueryChecksSuite extends AnalysisSession {
 
@@ -411,6 +416,17 @@ class WholeQueryChecksSuite extends AnalysisSession {
     refused(CheckSecondWatermark(watermarked(both)), "SECOND_WATERMARK")
     accepted(CheckSecondWatermark(watermarked(planOf(stream("value AS k", "timestamp AS t")))))
     accepted(CheckSecondWatermark(left))
+  }
+
+  test("CheckWatermarkGroups refuses an order with groups that no join and no order uses") {
+    def grouped(plan: LogicalPlan) =
+      plan.transform { case o: ImposeOrder => o.copy(per = Seq(o.output.head)) }
+    def checked(query: LogicalPlan): Unit =
+      CheckWatermarkGroups(written(query, OutputMode.Append()))
+    refused(checked(grouped(left)), "UNUSED_WATERMARK_GROUPS")
+    accepted(checked(left))
+    accepted(checked(grouped(both)))
+    accepted(CheckWatermarkGroups(grouped(left)))
   }
 
   test("RefuseWindowsInConditions refuses a window in a join condition") {

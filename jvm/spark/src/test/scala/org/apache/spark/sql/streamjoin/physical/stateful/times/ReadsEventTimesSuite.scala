@@ -29,7 +29,7 @@ class ReadsEventTimesSuite extends AnalysisSession {
   }
 
   private def imposed(below: SparkPlan, latest: Long, rejects: Boolean): ImposeOrderExec =
-    ImposeOrderExec(UUID.randomUUID(), below.output.last, 0, latest, rejects, below)
+    ImposeOrderExec(UUID.randomUUID(), below.output.last, 0, Nil, latest, rejects, below)
 
   private def numbers(plan: SparkPlan): Seq[Long] =
     plan.execute().map(_.getLong(0)).collect().toSeq
@@ -71,13 +71,47 @@ class ReadsEventTimesSuite extends AnalysisSession {
       below.output.last,
       new CalendarInterval(0, 0, 0),
       below,
-      Some(6000000L)
+      Some(6000000L),
+      grouped = false
     )
     both(imposed(believed(times(TimestampType)), Long.MaxValue, rejects = true)) { (rows, node) =>
       assert(rows == (0L to 9L) && node.eventTimeStats.value.max == 9000000L)
       val spark = node.collect { case w: EventTimeWatermarkExec => w }.head.eventTimeStats.value
       assert(spark.max == 6000L && spark.min == 2000L && spark.count == 5)
     }
+  }
+
+  test("the largest accepted time of each group is recorded") {
+    def grouped(below: SparkPlan): ImposeOrderExec = {
+      val number = below.output.head
+      val third = Remainder(number, Literal(3L))
+      val word = If(EqualTo(third, Literal(0L)), Literal(null, StringType), Literal("a, 'b"))
+      val groups = Seq(Alias(word, "word")(), Alias(third, "third")())
+      val input = ProjectExec(below.output ++ groups, below)
+      ImposeOrderExec(
+        UUID.randomUUID(),
+        below.output.last,
+        0,
+        input.output.takeRight(2),
+        latest = 7,
+        rejects = true,
+        input
+      )
+    }
+    both(grouped(times(LongType))) { (rows, node) =>
+      assert(rows == (0L to 7L))
+      // 8 of group 2 is too far ahead, and 1 of group 1 has no time
+      assert(node.arrived == Map("NULL, 0" -> 6L, "'a, ''b', 1" -> 7L, "'a, ''b', 2" -> 5L))
+    }
+  }
+
+  test("names of different groups differ") {
+    val values = Seq(Seq(None, Some("x")), Seq(Some("NULL"), Some("x")), Seq(Some(""), Some("x"))) ++
+      Seq(Seq(Some("a, b"), Some("c")), Seq(Some("a"), Some("b, c")), Seq(Some("a', 'b"), Some("c"))) ++
+      Seq("x" * 300 + "1", "x" * 300 + "2", "é" * 90 + "\uD83D\uDE00" * 90).map(v => Seq(Some(v)))
+    val names = values.map(GroupName.of)
+    assert(names.distinct.length == values.length)
+    assert(names.forall(name => name.length < 250 && new String(name.getBytes("UTF-8"), "UTF-8") == name))
   }
 
   test("the order over a node without code generation is not wrapped in a generated stage") {

@@ -1,0 +1,73 @@
+package org.apache.spark.sql.streamjoin.physical.stateful.shown
+
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.util.AccumulatorV2
+
+import io.streamjoin.bounds.Saturated
+import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.GroupedWatermark
+
+/**
+ * Accumulator of the watermarks of groups at the end of a batch, by source column. One partition
+ * reports them.
+ *
+ * @param onMerge receives them on the driver
+ */
+private[physical] final class ReportedGroups(
+    @transient onMerge: Map[Int, GroupedWatermark] => Unit = _ => ()
+) extends AccumulatorV2[Map[Int, GroupedWatermark], Map[Int, GroupedWatermark]] {
+  private var watermarks = Map.empty[Int, GroupedWatermark]
+
+  override def isZero: Boolean = watermarks.isEmpty
+  override def copy(): ReportedGroups = {
+    val c = new ReportedGroups
+    c.watermarks = watermarks
+    c
+  }
+  override def reset(): Unit = watermarks = Map.empty
+  override def add(v: Map[Int, GroupedWatermark]): Unit = watermarks ++= v
+  override def merge(
+      other: AccumulatorV2[Map[Int, GroupedWatermark], Map[Int, GroupedWatermark]]
+  ): Unit = {
+    add(other.value)
+    onMerge(other.value)
+  }
+  override def value: Map[Int, GroupedWatermark] = watermarks
+}
+
+/** Metrics of the groups of an event-time column, in the progress of a query. */
+private[stateful] object GroupMetrics {
+
+  /** The number of groups that are reported with their watermarks. */
+  private val Slowest = 5
+
+  /**
+   * The metrics of a column:
+   *
+   *  - `groups.<column>`: the groups that hold its watermark back
+   *  - `groupSpread.<column>`: how far the slowest of them is behind the fastest
+   *  - `groupWatermark.<column>.<group>`: the watermarks of the slowest ones; none for a group
+   *    without a row so far
+   *  - `groupSilent.<column>.<group>`: how long these had no row, in milliseconds
+   */
+  def of(
+      column: String,
+      base: BaseColumn.Imposed,
+      watermark: GroupedWatermark,
+      batchTimeMs: Option[Long]
+  ): Map[String, Long] = if (base.per.isEmpty) Map.empty
+  else {
+    val active = watermark.groups.toSeq
+      .filterNot { case (_, g) => batchTimeMs.exists(g.isIdle(base.idleTimeoutMs, _)) }
+      .sortBy { case (name, g) => (g.watermark, name) }
+    val known = active.map(_._2.watermark).filter(_ != Watermarks.Unknown)
+    val slowest = active.take(Slowest).flatMap { case (name, g) =>
+      Seq(g.watermark).filter(_ != Watermarks.Unknown)
+        .map(mark => s"groupWatermark.$column.$name" -> base.unit.shown(mark)) ++
+        batchTimeMs.map(now => s"groupSilent.$column.$name" -> (now - g.activeMs))
+    }
+    val spread = for (last <- known.maxOption; first <- known.minOption)
+      yield s"groupSpread.$column" -> base.unit.shown(Saturated.subtract(last, first))
+    (slowest ++ spread).toMap + (s"groups.$column" -> active.size.toLong)
+  }
+}
