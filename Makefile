@@ -147,6 +147,7 @@ nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	  "-m pytest tests/differential --diff-cases $(CASES) --diff-chains $(CHAINS) --diff-changelogs $(CHANGELOGS) --diff-seed $(SEED)" \
 	  "-m pytest --connect" \
 	  "-m pytest tests/rescale --rescale-all --rescale-cases 60" \
+	  "-m pytest tests/warm --warm-cases 20" \
 	  "-m pytest tests/metamorphic --meta-plans 200 --meta-changelogs 40 --meta-seed $(SEED)" \
 	  "-m pytest tests/crash tests/delta --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults --injected-faults 200 --faults-seed $(SEED)" \

@@ -20,6 +20,7 @@ pytest_plugins = [
     "tests.metamorphic.options",
     "tests.rescale.options",
     "tests.evolve.options",
+    "tests.warm.options",
     "tests.golden.options",
     "tests.groups.options",
     "tests.kafka.fixtures",

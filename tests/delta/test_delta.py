@@ -72,6 +72,17 @@ def test_temporal_join_reads_the_delta_version_at_the_order_time(
     assert rates == {None, 0.8, 1.0, 1.05, 1.1, 1.2, 1.3}
 
 
+def test_query_starts_from_versions_of_its_tables(tmp_path: Path) -> None:
+    require_jars()
+    log = tmp_path / "history.log"
+    ended = spawn("tests.delta.history_job", str(tmp_path), log=log).wait(300)
+    assert ended == 0, log.read_text()[-4000:]
+    end = json.loads((tmp_path / "end.json").read_text())
+    assert end["found"] == [[1, 1], [2, None], [9, 9]]
+    assert "Set the option startingVersion of the stream to '2'" in end["refused"]
+    assert "streamJoin: " in end["told"][-1]
+
+
 def require_jars() -> None:
     if not jars():
         pytest.fail("the jars of Delta are missing: make kafka-jars")

@@ -4,8 +4,8 @@ Importing this package adds the methods ``imposeOrder`` and ``streamJoin`` to
 ``pyspark.sql.DataFrame``. The functions ``impose_order`` and ``stream_join`` do the same, and a
 type checker knows them. ``pending`` lists the rows that a join buffers. ``doctor`` explains why
 there is no output. ``rescale`` gives a checkpoint another number of partitions. ``evolve`` lets a
-changed query continue from a checkpoint. ``configure`` adds the jar of this package to a session
-builder.
+changed query continue from a checkpoint. ``warm`` starts a query from history. ``configure`` adds
+the jar of this package to a session builder.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from streamjoin._pending import pending
 from streamjoin._rescale import rescale
 from streamjoin._session import conf, configure
 from streamjoin._version import __version__
+from streamjoin._warm import warm
 from streamjoin._watch import watch
 from streamjoin._words import Ahead, Emit, How, Late, Mode, OnExpiry, OrderScope, Side
 
@@ -56,6 +57,7 @@ __all__ = [
     "rescale",
     "stream_join",
     "to_upserts",
+    "warm",
     "watch",
 ]
 

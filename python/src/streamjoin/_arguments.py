@@ -211,6 +211,23 @@ def path(name: str, value: object) -> str:
     raise wrong_type(name, "str or os.PathLike", value)
 
 
+def histories(value: object) -> list[tuple[DataFrame, DataFrame, tuple[str, ...]]]:
+    """Check tuples of a stream, a table, and perhaps two names of columns."""
+    expected = "list of tuples of a stream, a table, and optionally two names of columns"
+    if not isinstance(value, (list, tuple)):
+        raise wrong_type("history", expected, value)
+    checked: list[tuple[DataFrame, DataFrame, tuple[str, ...]]] = []
+    for pair in value:
+        match pair:
+            case (DataFrame() as live, DataFrame() as rows):
+                checked.append((live, rows, ()))
+            case (DataFrame() as live, DataFrame() as rows, (str() as partition, str() as offset)):
+                checked.append((live, rows, (partition, offset)))
+            case _:
+                raise wrong_type("history", expected, pair)
+    return checked
+
+
 def partitions(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise wrong_type("partitions", "int", value)

@@ -97,10 +97,10 @@ def spark_unsupported(what: str, version: str, supported: str) -> SetupError:
     )
 
 
-def needs_classic_session(function: str) -> SetupError:
+def needs_classic_session(function: str, command: str = "") -> SetupError:
     return SetupError(
         f"{function} runs Spark jobs over files and does not work on Spark Connect. Call it in a "
-        f"classic session, or run: python -m streamjoin {function} --help"
+        f"classic session{', or run: python -m streamjoin ' + command if command else ''}"
     )
 
 

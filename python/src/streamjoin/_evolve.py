@@ -96,6 +96,6 @@ def evolve(
     of_sources = _arguments.mapping("sources", sources, (str, type(None)))
     session = changed.sparkSession
     if _connect.is_connect(session):
-        raise _errors.needs_classic_session("evolve")
+        raise _errors.needs_classic_session("evolve", "evolve --help")
     lines = python_api(session).evolve(old, new, changed._jdf, names, values, of_sources, dry_run)
     return list(lines)

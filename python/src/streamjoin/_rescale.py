@@ -76,5 +76,5 @@ def rescale(
     number = _arguments.partitions(partitions)
     session = SparkSession.active() if spark is None else spark
     if _connect.is_connect(session):
-        raise _errors.needs_classic_session("rescale")
+        raise _errors.needs_classic_session("rescale", "rescale --help")
     return list(python_api(session).rescale(session._jsparkSession, old, new, number))

@@ -9,6 +9,7 @@ import org.apache.spark.sql.streamjoin.api.DataFrameOperations
 import org.apache.spark.sql.streamjoin.checkpoint.pending.QueryCheckpoint
 import org.apache.spark.sql.streamjoin.evolve.{Evolve, Told}
 import org.apache.spark.sql.streamjoin.rescale.Rescale
+import org.apache.spark.sql.streamjoin.warm.{History, WarmStart}
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
 
@@ -119,5 +120,30 @@ object PythonApi {
       Told(rename.asScala.toMap, fill.asScala.toMap, old),
       dryRun
     ).asJava
+  }
+
+  /**
+   * Writes the checkpoint of a query that starts from history.
+   *
+   * @param streams the streams that have a history
+   * @param tables the history of each stream
+   * @param offsets for each table, its columns with the partition and the offset, or no columns
+   * @return a line for each stream, then for each join and ordered output
+   */
+  def warm(
+      query: DataFrame,
+      checkpoint: String,
+      streams: JList[DataFrame],
+      tables: JList[DataFrame],
+      offsets: JList[JList[String]],
+      outputMode: String,
+      allowGap: Boolean
+  ): JList[String] = {
+    val histories = streams.asScala.toSeq.lazyZip(tables.asScala).lazyZip(offsets.asScala).map {
+      (live, rows, columns) =>
+        val names = Option.unless(columns.isEmpty)(columns.get(0) -> columns.get(1))
+        History(live, rows, names)
+    }
+    WarmStart(query, checkpoint, histories, outputMode, allowGap).asJava
   }
 }

@@ -72,6 +72,7 @@ class LayersSuite extends AnyFunSuite {
     "rewrite",
     "rescale",
     "evolve",
+    "warm",
     "reporting",
     "sql",
     "api"

@@ -50,6 +50,20 @@ private[streamjoin] object StateErrors {
       Origin()
     )
 
+  /**
+   * @param subClass of `STREAM_JOIN_WARM_START`
+   */
+  def warmStart(
+      subClass: String,
+      location: String,
+      parameters: Seq[(String, String)]
+  ): StreamJoinAnalysisException =
+    new StreamJoinAnalysisException(
+      s"STREAM_JOIN_WARM_START.$subClass",
+      parameters.toMap + ("location" -> location),
+      Origin()
+    )
+
   /** Converts a runtime failure into an analysis error. */
   def atAnalysis(failure: StreamJoinRuntimeException): StreamJoinAnalysisException =
     new StreamJoinAnalysisException(

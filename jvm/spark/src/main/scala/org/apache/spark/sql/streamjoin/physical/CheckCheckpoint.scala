@@ -30,8 +30,8 @@ import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
  *
  * Spark compares stateful operators with their metadata when it plans the first batch of a run. It
  * plans no batch while no rows arrive. So this check plans the query at its start, as the first
- * batch will, and compares the plan with the stored descriptions. It writes nothing. It leaves a
- * query that cannot be planned to the first batch.
+ * batch will, and compares the plan with the stored descriptions. It writes nothing to the
+ * checkpoint. It leaves a query that cannot be planned to the first batch.
  */
 private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     extends (LogicalPlan => Unit)
@@ -59,9 +59,14 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     val files = CheckpointFileManager.create(state, classicSession.sessionState.newHadoopConf())
     def entries(of: Path) = if (files.exists(of)) files.list(of).toSeq.map(_.getPath) else Nil
     val operators = entries(state)
+    val log = folder(w, DIR_NAME_OFFSETS)
+    val offsets = entries(log)
+    if (joins(w) && FirstBatchOfHistory.isLast(log, offsets.map(_.getName), classicSession)) {
+      if (entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
+        throw incomplete(w, "the offsets of a history without its state")
+      FirstBatchOfHistory.skip(w, classicSession)
+    }
     if (operators.nonEmpty && joins(w)) {
-      val log = folder(w, DIR_NAME_OFFSETS)
-      val offsets = entries(log)
       // a query makes the folder when it starts, before the entry of its first batch
       val hasBegun = offsets.nonEmpty ||
         (files.exists(log) && entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
@@ -77,7 +82,7 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
 
   private def incomplete(w: WriteToStream, found: String) = StateErrors.incompatibleCheckpoint(
     w.resolvedCheckpointLocation,
-    "it is not complete, as after an interrupted call of streamjoin.rescale or streamjoin.evolve",
+    "it is not complete, as after an interrupted call of streamjoin.rescale, evolve or warm",
     found,
     "a state, and the offsets up to which it has read",
     instead = "If such a call has written it, delete it, and repeat the call. If not, " +

@@ -28,22 +28,21 @@ private[streamjoin] object InputSources {
     input.collectLeaves().filter(located(_).nonEmpty)
 
   private def located(leaf: LogicalPlan): Seq[String] = leaf match {
+    case s: StreamingRelation if s.dataSource.catalogTable.nonEmpty =>
+      s.dataSource.catalogTable.toSeq.map(t => s"table ${t.identifier.unquotedString}")
+    case s: StreamingRelationV2 if s.identifier.nonEmpty =>
+      Seq((s.catalog.map(_.name).toSeq ++ s.identifier.map(_.toString)).mkString("table ", ".", ""))
+    case _ => kind(leaf).toSeq.flatMap { case (kind, options) => located(kind, options) }
+  }
+
+  /** The format of a source, and its options. */
+  def kind(leaf: LogicalPlan): Option[(String, CaseInsensitiveMap[String])] = leaf match {
     case s: StreamingRelation =>
-      val source = s.dataSource
-      source.catalogTable match {
-        case Some(table) => Seq(s"table ${table.identifier.unquotedString}")
-        case None =>
-          val path = source.paths.headOption.map("path" -> _)
-          located(source.className, CaseInsensitiveMap(source.options ++ path))
-      }
+      val path = s.dataSource.paths.headOption.map("path" -> _)
+      Some(s.dataSource.className -> CaseInsensitiveMap(s.dataSource.options ++ path))
     case s: StreamingRelationV2 =>
-      s.identifier match {
-        case Some(table) =>
-          Seq((s.catalog.map(_.name).toSeq :+ table.toString).mkString("table ", ".", ""))
-        case None =>
-          located(s.sourceName, CaseInsensitiveMap(s.extraOptions.asScala.toMap))
-      }
-    case _ => Nil
+      Some(s.sourceName -> CaseInsensitiveMap(s.extraOptions.asScala.toMap))
+    case _ => None
   }
 
   private def located(kind: String, options: Map[String, String]): Seq[String] = {

@@ -1,0 +1,52 @@
+package org.apache.spark.sql.streamjoin.warm
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.streamjoin.spark.StreamingRelation
+
+/**
+ * A live stream with its history.
+ *
+ * @param live the plan of the stream
+ * @param source its one source
+ * @param rows the history, with the columns of the stream
+ * @param history as the user gave it
+ * @param told the name of the source, or its format with its location
+ */
+private[warm] final class Input(
+    live: LogicalPlan,
+    val source: LogicalPlan,
+    val rows: classic.DataFrame,
+    val history: History,
+    val told: String
+) {
+  private val canonical = live.canonicalized
+
+  /** Whether this part of a query is the stream. */
+  def isReadBy(part: LogicalPlan): Boolean =
+    part.isStreaming && part.output.length == live.output.length && part.canonicalized == canonical
+}
+
+private[warm] object Input {
+
+  /** A plan with the columns of a live stream, with the rows of a table. */
+  def inPlaceOf(live: LogicalPlan, table: classic.DataFrame): LogicalPlan = {
+    val columns: Seq[NamedExpression] = table.logicalPlan.output.zip(live.output).map {
+      case (from, to) => Alias(from, to.name)(to.exprId, to.qualifier, Some(to.metadata))
+    }
+    Project(columns, table.logicalPlan)
+  }
+
+  def isSource(plan: LogicalPlan): Boolean = plan match {
+    case _: StreamingRelation | _: StreamingRelationV2 => true
+    case _                                             => false
+  }
+
+  /** The history without the rows that a condition excludes. */
+  def where(rows: classic.DataFrame, condition: Option[Expression]): classic.DataFrame =
+    condition.fold(rows) { c =>
+      classic.Dataset.ofRows(rows.sparkSession, Filter(c, rows.logicalPlan))
+    }
+}
