@@ -111,15 +111,14 @@ final class JoinBounds(
   def probeWidth(side: Side): Long = width(probeColumn(side))
 
   /**
-   * The buckets of the probe times. None if a joined pair may lack these times, or if their
-   * distance has no constant bound.
+   * The buckets of the probe times. None if their distance has no constant bound. A bound across
+   * the inputs comes from a comparison, so each joined pair has these times.
    */
   def buckets(bothCopied: Boolean): Option[ReachBuckets] =
     if (contradictory || Side.both.exists(indices(_).isEmpty)) None
     else {
       val (left, right) = (probeColumn(Side.Left), probeColumn(Side.Right))
-      if (!constrained(left) || !constrained(right)) None
-      else ReachBuckets.of(slack(right, left), slack(left, right), bothCopied)
+      ReachBuckets.of(slack(right, left), slack(left, right), bothCopied)
     }
 
   private def width(column: Int): Long = indices(columns(column).side.other).map { b =>

@@ -280,6 +280,27 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(equallyWide.bounds.probeColumn(Left) == equallyWide.marked.index)
   }
 
+  test("a range that is open at one end has no width, also if the other end is negative") {
+    object oneWay extends TestJoin {
+      val a = left("a")
+      val b = right("b")
+      on(a >= b + 4)
+    }
+    assert(Seq(Left, Right).map(oneWay.bounds.probeWidth) == Seq(Unbounded, Unbounded))
+  }
+
+  test("a bound in either direction relates two columns") {
+    object oneWay extends TestJoin {
+      val a = left("a")
+      val b = right("b")
+      val other = right("other")
+      on(a >= b - 4)
+    }
+    import oneWay.{a, b, bounds, other}
+    assert(bounds.areRelated(a.index, b.index) && bounds.areRelated(b.index, a.index))
+    assert(!bounds.areRelated(a.index, other.index))
+  }
+
   test("the output facts of inner and outer joins are the bounds of the condition") {
     val expected = Set(TimeBound(1, 0, 1), TimeBound(0, 1, 3))
     assert(ordersAndDeliveries.bounds.outputFacts(Inner).toSet == expected)

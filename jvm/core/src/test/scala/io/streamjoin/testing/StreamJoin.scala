@@ -47,9 +47,9 @@ final class StreamJoin[R, O](
   /** The watermark of one column arrives: no row with a smaller value arrives later. */
   def onWatermark(column: Int, value: Long): Seq[JoinEvent[O]] = {
     val received = operator.received
-    received(column) = math.max(received(column), value)
+    received(column) = value
     val freed = operator.advance(received).map(JoinEvent.Row(_)).toSeq
-    freed ++ bounds.columns.indices.flatMap(emit(_, received))
+    freed ++ bounds.columns.indices.flatMap(emit(_, operator.received))
   }
 
   /** The watermarks received so far. A restart needs these and the buffered rows. */
