@@ -152,6 +152,7 @@ nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	  "-m pytest tests/crash tests/delta --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults --injected-faults 200 --faults-seed $(SEED)" \
 	  "-m pytest tests/kafka/test_debezium.py --compaction" \
+	  "-m tests.planted" \
 	  "-m tests.soak throughput --seed $(SEED)" \
 	  "-m tests.soak run --minutes $(MINUTES) --seed $(SEED) --verdict" \
 	  "-m tests.soak changes --minutes 30 --seed $(SEED) --verdict" \
