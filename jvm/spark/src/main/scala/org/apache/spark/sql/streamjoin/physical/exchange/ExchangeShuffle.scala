@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 import java.util.concurrent.atomic.AtomicReference
 
 import scala.concurrent.duration.Duration
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -27,7 +28,8 @@ import org.apache.spark.{
  *
  * Rows are packed into chunks. A small map output is inline instead of in a file: it reaches the
  * driver with the result of its map task. Spark serializes the reading tasks when all map outputs
- * are complete, and these tasks carry the inline rows.
+ * are complete, and these tasks carry the inline rows. In local mode, tasks use the rows in the
+ * heap of the driver, and more of them may be inline.
  *
  * Lives on the driver.
  *
@@ -43,7 +45,7 @@ private[physical] final class ExchangeShuffle private (
 
   private val mappers = shuffle.rdd.getNumPartitions
 
-  /** The sorted IDs of the inline map outputs when the last task was serialized. */
+  /** The IDs of the inline map outputs when the last task was serialized. */
   private val last = new AtomicReference(Option.empty[Seq[Long]])
 
   /** Whether all map outputs are complete. */
@@ -59,7 +61,10 @@ private[physical] final class ExchangeShuffle private (
       ThreadUtils.awaitResult(shuffle.rdd.context.submitMapStage(shuffle), Duration.Inf)
     Array.tabulate(first.last) { partition =>
       written.bytesByPartitionId(partition) +
-        inline.fold(0L)(_ => small(partition, partition + 1).rows.map(_.length.toLong).sum)
+        inline.fold(0L)(_ =>
+          small(partition, partition + 1)
+            .chunks(partition to partition).map(_.getSizeInBytes.toLong).sum
+        )
     }
   }
 
@@ -86,22 +91,21 @@ private[physical] final class ExchangeShuffle private (
    * is missing, the reading task detects that, as it does for an output in a file.
    */
   private def small(from: Int, until: Int): InlinePart = {
-    val outputs = inline.get.value
+    val outputs = inline.get
     val tracker = SparkEnv.get.mapOutputTracker.asInstanceOf[MapOutputTrackerMaster]
     val register = tracker.shuffleStatuses(shuffle.shuffleId)
-    val found = register.withMapStatuses(_.filter(_ != null).map(_.mapId)).filter(outputs.contains)
-    val ids = found.sorted.toSeq
+    val known = outputs.all.value.asScala.map(_._1).toSet
+    val ids = register.withMapStatuses(_.filter(_ != null).map(_.mapId)).filter(known).toSeq
     if (last.getAndSet(Some(ids)).exists(_ != ids)) {
       // the tracker caches the serialized statuses, even if a late attempt has replaced another one
       register.invalidateSerializedMapOutputStatusCache()
     }
     InlinePart(
       ids,
-      for (
-        partition <- (from until until).toArray; id <- found; rows = outputs(id)(partition)
-        if rows != null
+      outputs.all.id,
+      Option.unless(outputs.areShared)(
+        InlineOutputs.chunks(outputs.all.id, ids, from until until)
       )
-        yield rows
     )
   }
 }
@@ -116,17 +120,15 @@ private[physical] object ExchangeShuffle {
 
   /**
    * @param most the most bytes of all inline map outputs together; none: all outputs are in files
+   * @param areShared see [[InlineOutputs]]
    */
   def of(
       context: SparkContext,
       inputs: Seq[ExchangeInput],
-      most: Option[Long]
+      most: Option[Long],
+      areShared: Boolean
   ): ExchangeShuffle = {
-    val inline = most.map { _ =>
-      val outputs = new InlineOutputs
-      context.register(outputs)
-      outputs
-    }
+    val inline = most.map(_ => new InlineOutputs(context.collectionAccumulator, areShared))
     val first = inputs.scanLeft(0)(_ + _.partitions)
     val rows = united(context, inputs.zip(first).map { case (input, i) => input.numbered(i) })
     val shuffle = new ShuffleDependency[Int, InternalRow, InternalRow](

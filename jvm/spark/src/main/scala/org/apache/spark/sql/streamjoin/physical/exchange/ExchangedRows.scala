@@ -56,7 +56,7 @@ private[exchange] final class ExchangedRows(
       case None       => inFiles(part, context)
       case Some(rows) => withInline(rows, part, context)
     }
-    chunks.flatMap(RowPacker.rows(_, fields))
+    RowPacker.rows(chunks, fields)
   }
 
   private def withInline(
@@ -72,7 +72,7 @@ private[exchange] final class ExchangedRows(
         check(arrived)
         chunks
       }
-    arrived.rows.iterator.map(rows => RowPacker.chunkOf(rows, rows.length)) ++ others
+    arrived.chunks(part.from until part.until).iterator ++ others
   }
 
   private def inFiles(part: ExchangedPart, context: TaskContext): Iterator[UnsafeRow] =
@@ -102,7 +102,7 @@ private[exchange] object ExchangedRows {
    * Checks the inline map outputs in a task.
    *
    * @param marker the partition whose size marks an inline map output
-   * @param inline the sorted IDs of the map outputs whose rows the task carries
+   * @param inline the IDs of the map outputs whose rows the task carries
    * @throws MetadataFetchFailedException if other map outputs are inline now
    */
   def check(tracker: MapOutputTracker, shuffle: Int, marker: Int, inline: Seq[Long]): Unit = {
@@ -111,7 +111,7 @@ private[exchange] object ExchangedRows {
       .flatMap(_._2.iterator)
       .collect { case (block: ShuffleBlockId, _, _) => block.mapId }
       .toSeq
-    if (now.sorted != inline) {
+    if (now.sorted != inline.sorted) {
       tracker match {
         // an executor caches the first statuses that it fetched, which may be outdated
         case ofExecutor: MapOutputTrackerWorker => ofExecutor.unregisterShuffle(shuffle)
@@ -127,12 +127,20 @@ private[exchange] object ExchangedRows {
 }
 
 /**
- * The rows of a partition that its reading task carries.
+ * The inline rows for a reading task.
  *
- * @param mapIds the sorted IDs of all inline map outputs
- * @param rows the bytes of each one with rows for the partition
+ * @param mapIds the IDs of all inline map outputs
+ * @param outputs the ID of their accumulator
+ * @param carried the chunks for the task, if it runs in another process than the driver
  */
-private[exchange] final case class InlinePart(mapIds: Seq[Long], rows: Array[Array[Byte]])
+private[exchange] final case class InlinePart(
+    mapIds: Seq[Long],
+    outputs: Long,
+    carried: Option[Array[UnsafeRow]]
+) {
+  def chunks(partitions: Range): Array[UnsafeRow] =
+    carried.getOrElse(InlineOutputs.chunks(outputs, mapIds, partitions))
+}
 
 /**
  * @param now the inline rows, evaluated on the driver when a task is serialized; null: no output is

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.exchange
 
+import scala.collection.mutable
+
 import org.apache.spark.scheduler.MapStatus
 import org.apache.spark.shuffle.ShuffleWriteProcessor
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -27,20 +29,20 @@ private[exchange] final class PackingWriter(inline: Option[(InlineOutputs, Long)
       context: TaskContext
   ): MapStatus = {
     val partitions = dependency.partitioner.numPartitions
-    val rows = inputs.asInstanceOf[Iterator[NumberedRow]]
     val packer = new RowPacker(partitions - 1)
+    val chunks = packer.chunks(inputs.asInstanceOf[Iterator[NumberedRow]])
     val most = inline.fold(-1L)(_._2)
-    while (packer.size <= most && rows.hasNext) {
-      val row = rows.next()
-      packer.add(row.number, row.row.asInstanceOf[UnsafeRow])
-    }
+    val first = mutable.ArrayBuffer.empty[(Int, UnsafeRow)]
+    while (packer.size <= most && chunks.hasNext) first += chunks.next()
     if (packer.size > most) {
-      super.write(packer.chunks(rows), dependency, mapId, mapIndex, context)
+      super.write(first.iterator ++ chunks, dependency, mapId, mapIndex, context)
     } else {
       val metrics = createMetricsReporter(context)
       metrics.incBytesWritten(packer.size)
       metrics.incRecordsWritten(packer.rows)
-      inline.get._1.add(mapId -> packer.toBytes)
+      val byNumber = first.groupMap(_._1)(_._2)
+      inline.get._1
+        .add(mapId, Array.tabulate(partitions - 1)(byNumber.getOrElse(_, Nil).toArray))
       MapStatus(SparkEnv.get.blockManager.shuffleServerId, PackingWriter.sizes(partitions), mapId)
     }
   }

@@ -8,10 +8,7 @@ import org.apache.spark.unsafe.Platform
 /**
  * Packs rows into bytes by partition number ([[SizedRows]]).
  *
- * {{{
- *   small output    one array of bytes per number
- *   large output    chunks of rows with one number, in arrival order
- * }}}
+ * A chunk has rows of one number, in arrival order.
  *
  * Spark handles a chunk like one row. For single rows it would write the size of each one, and read
  * it byte by byte.
@@ -44,40 +41,27 @@ private[physical] final class RowPacker(count: Int, largest: Int = RowPacker.Lar
     rowCount += 1
   }
 
-  /** The bytes by number; null if it has no rows. */
-  def toBytes: Array[Array[Byte]] = Array.tabulate(count) { number =>
-    if (packed(number) == null) null else Arrays.copyOf(packed(number), ends(number))
-  }
-
   /** All rows in chunks with their numbers: the added rows, then those of `rows`. */
-  def chunks(
-      rows: Iterator[NumberedRow]
-  ): Iterator[Product2[Int, UnsafeRow]] = new Iterator[Product2[Int, UnsafeRow]] {
-    private var ready: (Int, UnsafeRow) = _
+  def chunks(rows: Iterator[NumberedRow]): Iterator[(Int, UnsafeRow)] =
+    Iterator.continually(nextChunk(rows)).takeWhile(_ != null)
 
-    /** When all rows are read, the first number whose rest is not emitted yet. */
-    private var emptied = 0
+  /** When all rows are read, the first number whose rest is not emitted yet. */
+  private var emptied = 0
 
-    override def hasNext: Boolean = {
-      while (ready == null && rows.hasNext) {
-        val row = rows.next()
-        val bytes = row.row.asInstanceOf[UnsafeRow]
-        if (isFull(row.number, bytes)) ready = taken(row.number)
-        add(row.number, bytes)
-      }
-      while (ready == null && emptied < packed.length) {
-        if (packed(emptied) != null) ready = taken(emptied)
-        emptied += 1
-      }
-      ready != null
+  /** Null after the last one. */
+  private def nextChunk(rows: Iterator[NumberedRow]): (Int, UnsafeRow) = {
+    var ready: (Int, UnsafeRow) = null
+    while (ready == null && rows.hasNext) {
+      val row = rows.next()
+      val bytes = row.row.asInstanceOf[UnsafeRow]
+      if (isFull(row.number, bytes)) ready = taken(row.number)
+      add(row.number, bytes)
     }
-
-    override def next(): Product2[Int, UnsafeRow] = {
-      if (!hasNext) throw new NoSuchElementException("no more chunks")
-      val chunk = ready
-      ready = null
-      chunk
+    while (ready == null && emptied < packed.length) {
+      if (packed(emptied) != null) ready = taken(emptied)
+      emptied += 1
     }
+    ready
   }
 
   private def isFull(number: Int, row: UnsafeRow): Boolean =
@@ -99,19 +83,37 @@ private[physical] object RowPacker {
   private val AtMost = 1 << 24
 
   /** Wraps the bytes of rows as a row without columns, which Spark can move. */
-  def chunkOf(bytes: Array[Byte], end: Int): UnsafeRow = {
+  private def chunkOf(bytes: Array[Byte], end: Int): UnsafeRow = {
     val row = new UnsafeRow(0)
     row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, end)
     row
   }
 
   /**
-   * The rows of a chunk, in one reused object.
+   * The rows of chunks, in one reused object.
    *
    * @param fields the number of columns
    */
-  def rows(chunk: UnsafeRow, fields: Int): Iterator[UnsafeRow] = {
-    val begin = chunk.getBaseOffset
-    SizedRows.read(chunk.getBaseObject, begin, begin + chunk.getSizeInBytes, fields)
-  }
+  def rows(chunks: Iterator[UnsafeRow], fields: Int): Iterator[UnsafeRow] =
+    new Iterator[UnsafeRow] {
+      private val row = new UnsafeRow(fields)
+      private var base: AnyRef = _
+      private var (at, end) = (0L, 0L)
+
+      override def hasNext: Boolean = {
+        while (at == end && chunks.hasNext) {
+          val chunk = chunks.next()
+          base = chunk.getBaseObject
+          at = chunk.getBaseOffset
+          end = at + chunk.getSizeInBytes
+        }
+        at < end
+      }
+
+      override def next(): UnsafeRow = {
+        if (!hasNext) throw new NoSuchElementException("no more rows")
+        at = SizedRows.show(base, at, row)
+        row
+      }
+    }
 }

@@ -39,22 +39,4 @@ private[physical] object SizedRows {
     row.pointTo(base, offset + Word, size)
     offset + Word + size
   }
-
-  /**
-   * The rows between two offsets, in one reused object.
-   *
-   * @param fields the number of columns
-   */
-  def read(base: AnyRef, from: Long, until: Long, fields: Int): Iterator[UnsafeRow] =
-    new Iterator[UnsafeRow] {
-      private val row = new UnsafeRow(fields)
-      private var at = from
-
-      override def hasNext: Boolean = at < until
-
-      override def next(): UnsafeRow = {
-        at = show(base, at, row)
-        row
-      }
-    }
 }

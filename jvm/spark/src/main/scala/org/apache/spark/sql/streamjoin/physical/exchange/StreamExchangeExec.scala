@@ -74,12 +74,9 @@ private[physical] object StreamExchangeExec {
   def together(inputs: Seq[StreamExchangeExec]): Unit = {
     val all = inputs.distinctBy(System.identityHashCode(_))
     for (some <- all.headOption if all.forall(_.part.isEmpty)) {
-      val shuffle =
-        ExchangeShuffle.of(
-          some.session.sparkContext,
-          all.map(_.input),
-          InlineOutputs.most(some.conf)
-        )
+      val context = some.session.sparkContext
+      val most = InlineOutputs.most(context, some.conf)
+      val shuffle = ExchangeShuffle.of(context, all.map(_.input), most, context.isLocal)
       all.zipWithIndex.foreach { case (input, i) => input.part = Some(shuffle -> i) }
     }
   }

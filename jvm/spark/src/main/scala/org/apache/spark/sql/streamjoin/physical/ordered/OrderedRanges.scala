@@ -30,7 +30,8 @@ private[ordered] object OrderedRanges {
    */
   def of(input: ExchangeInput, single: Boolean, conf: SQLConf): RDD[InternalRow] = {
     val context = input.rows.context
-    val exchange = ExchangeShuffle.of(context, Seq(input), InlineOutputs.most(conf))
+    val exchange =
+      ExchangeShuffle.of(context, Seq(input), InlineOutputs.most(context, conf), context.isLocal)
     val bytes = exchange.run()
     val largest = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
     val wanted =

@@ -18,7 +18,7 @@ private[ordered] final class RowsInPlace private (packed: RDD[UnsafeRow], fields
   /** The rows, in one reused object per partition. */
   def rows: RDD[InternalRow] = {
     val columns = fields
-    packed.mapPartitionsInternal(_.flatMap(RowPacker.rows(_, columns)))
+    packed.mapPartitionsInternal(RowPacker.rows(_, columns))
   }
 
   /** Releases the blocks. A later reader would compute the rows again. */

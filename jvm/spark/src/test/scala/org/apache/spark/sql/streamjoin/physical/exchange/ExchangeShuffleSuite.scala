@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.execution.metric.SQLMetrics
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{LongType, StringType}
 import org.apache.spark.storage.ShuffleDataBlockId
 import org.apache.spark.unsafe.types.UTF8String
@@ -65,12 +66,14 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     )
   }
 
+  /** @param areShared whether tasks use the rows in the driver's heap, instead of carrying them */
   private def shuffle(
       left: Seq[Range],
       right: Seq[Range],
-      most: Option[Long] = Some(1L << 16)
+      most: Option[Long] = Some(1L << 16),
+      areShared: Boolean = false
   ): ExchangeShuffle =
-    ExchangeShuffle.of(context, Seq(input(left), input(right, wide = true)), most)
+    ExchangeShuffle.of(context, Seq(input(left), input(right, wide = true)), most, areShared)
 
   /** The ids of both inputs, by output partition. */
   private def read(
@@ -110,10 +113,21 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
   private val few = Seq(0 until 50, 50 until 60)
   private val many = Seq(0 until 20000, 5 until 6)
 
-  test("a shuffle of few rows writes no file") {
-    val some = shuffle(few, Seq(20 until 40, 3 until 4))
-    check(read(some), few, Seq(20 until 40, 3 until 4))
-    assert(some.isWritten && filesOf(some) == 0)
+  for (areShared <- Seq(false, true))
+    test(s"a shuffle of few rows writes no file, with rows in the driver's heap: $areShared") {
+      val some = shuffle(few, Seq(20 until 40, 3 until 4), areShared = areShared)
+      val bytes = some.run()
+      check(read(some), few, Seq(20 until 40, 3 until 4))
+      assert(some.isWritten && filesOf(some) == 0)
+      assert(bytes.length == 2 * Partitions && bytes.sum == 60 * 24 + 21 * 40)
+    }
+
+  test("in local mode many rows may stay in the driver's heap, and few in a cluster") {
+    val most = InlineOutputs.most(context, new SQLConf)
+    assert(most.contains(math.max(900L << 10, Runtime.getRuntime.maxMemory / 128)))
+    val all = shuffle(many, many, most, areShared = true)
+    check(read(all), many, many)
+    assert(filesOf(all) == 0)
   }
 
   test("only map tasks with many rows write files") {
@@ -135,7 +149,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
       SQLMetrics.createMetric(context, "bytes"),
       SQLMetrics.createMetric(context, "rows")
     )
-    val shuffles = ExchangeShuffle.of(context, Seq(empty, empty), Some(1L << 16))
+    val shuffles = ExchangeShuffle.of(context, Seq(empty, empty), Some(1L << 16), areShared = true)
     assert(shuffles.rows(0).zipPartitions(shuffles.rows(1))(_ ++ _).collect().isEmpty)
   }
 
@@ -147,7 +161,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   test("a map task reads a partition of each input if cores stay busy and locations agree") {
     def tasks(inputs: ExchangeInput*) =
-      ExchangeShuffle.of(context, inputs, None).shuffle.rdd.getNumPartitions
+      ExchangeShuffle.of(context, inputs, None, areShared = true).shuffle.rdd.getNumPartitions
     assert(tasks(input(few), input(few)) == 2)
     assert(tasks(input(few), input(few :+ (0 until 1))) == 3)
     assert(tasks(input(few.take(1)), input(few.take(1))) == 2)
@@ -156,16 +170,19 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   test("the metrics of an input count its rows and bytes") {
     val inputs = Seq(input(few), input(Seq(0 until 3), wide = true))
-    val some = ExchangeShuffle.of(context, inputs, Some(1L << 16))
+    val some = ExchangeShuffle.of(context, inputs, Some(1L << 16), areShared = true)
     read(some)
     val (left, right) = (inputs.head, inputs.last)
     assert(left.count.value == 60 && right.count.value == 3)
     assert(left.bytes.value == 60 * 16 && right.bytes.value == 3 * 32)
   }
 
-  for ((size, rows) <- Seq("few" -> few, "many" -> many)) {
+  for (
+    (size, rows, areShared) <-
+      Seq(("few", few, false), ("few shared", few, true), ("many", many, false))
+  ) {
     test(s"map outputs of $size rows that are lost while a task runs are recomputed") {
-      val some = shuffle(rows, few)
+      val some = shuffle(rows, few, areShared = areShared)
       val id = some.shuffle.shuffleId
       val attempts = Attempts()
       val out = read(
@@ -180,7 +197,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     test(
       s"a task with $size rows of an outdated map attempt is serialized again"
     ) {
-      val some = shuffle(rows, few)
+      val some = shuffle(rows, few, areShared = areShared)
       val (id, partitions) = (some.shuffle.shuffleId, some.shuffle.partitioner.numPartitions)
       val attempts = Attempts()
       val out = read(

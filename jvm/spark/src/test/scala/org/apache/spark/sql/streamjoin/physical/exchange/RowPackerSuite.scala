@@ -39,31 +39,16 @@ class RowPackerSuite extends AnalysisSession {
         packer.add(next.number, next.row.asInstanceOf[UnsafeRow])
       }
       val chunks = packer.chunks(all).toVector.map { case chunk =>
-        assert(RowPacker.rows(chunk._2, 2).forall(number(_) == chunk._1))
-        chunk._1 -> RowPacker.rows(chunk._2, 2).map(plain).toVector
+        assert(RowPacker.rows(Iterator(chunk._2), 2).forall(number(_) == chunk._1))
+        chunk._1 -> RowPacker.rows(Iterator(chunk._2), 2).map(plain).toVector
       }
       assert(packer.rows == count)
+      assert(RowPacker.rows(Iterator.empty, 2).isEmpty)
       for (n <- 0 until numbers) {
         val found = chunks.filter(_._1 == n)
         assert(found.flatMap(_._2) == rows.filter(_._1 * 7 % numbers == n))
         assert(found.forall(_._2.nonEmpty))
         if (largest <= 20) assert(found.length <= 5 + found.map(_._2.length).sum / 200)
-      }
-    }
-  }
-
-  test("toBytes gives one chunk for each number, with its rows in order") {
-    for ((count, largest, numbers) <- cases) {
-      val rows = random(count, largest)
-      val packer = new RowPacker(numbers)
-      unsafe(rows.iterator).foreach(row => packer.add((row.getLong(0) % numbers).toInt, row))
-      val bytes = packer.toBytes
-      assert(bytes.filter(_ != null).map(_.length.toLong).sum == packer.size)
-      for (n <- 0 until numbers) {
-        val found = Option(bytes(n)).toSeq.flatMap(b =>
-          RowPacker.rows(RowPacker.chunkOf(b, b.length), 2).map(plain).toVector
-        )
-        assert(found == rows.filter(_._1 % numbers == n))
       }
     }
   }

@@ -21,7 +21,7 @@ class RowsInPlaceSuite extends AnalysisSession {
     ) {
       val rows = random(new Random(count), count, largest)
       val chunks = RowsInPlace.inChunks(unsafe(rows.iterator)).toVector
-      assert(chunks.flatMap(RowPacker.rows(_, 2).map(plain)) == rows)
+      assert(RowPacker.rows(chunks.iterator, 2).map(plain).toSeq == rows)
       assert(chunks.forall(_.getSizeInBytes > 0) && chunks.length <= 1 + count)
       // few rows make no large chunk, and many rows make few chunks
       if (largest <= 20)
@@ -35,7 +35,7 @@ class RowsInPlaceSuite extends AnalysisSession {
     chunk.writeToMemory(moved, Platform.BYTE_ARRAY_OFFSET + 24)
     val there = new UnsafeRow(0)
     there.pointTo(moved, Platform.BYTE_ARRAY_OFFSET + 24, chunk.getSizeInBytes)
-    assert(RowPacker.rows(there, 2).map(plain).toSeq == random(new Random(1), 10, 5))
+    assert(RowPacker.rows(Iterator(there), 2).map(plain).toSeq == random(new Random(1), 10, 5))
   }
 
   test("kept rows are computed once, and again after they are freed") {
