@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from streamjoin import evolve, impose_order, pending
@@ -251,3 +252,41 @@ def test_pending_lists_the_rows_of_the_new_checkpoint(pair: Pair) -> None:
     evolved(run, pair.joined(minutes=45))
     (row,) = pending(run.checkpoint, side="left").collect()
     assert clock(row.expires) == "10:45"
+
+
+def test_an_ordered_output_gets_columns(pair: Pair) -> None:
+    run = pair.run(pair.stream("a", "id", "t").orderBy("t"))
+    pair.land("a", (1, "10:00", 1), (2, "10:05", 2))
+    assert emitted(run) == [(1, "10:00"), (2, "10:05")]
+    lagging = impose_order(pair.landings["b"].stream().select("id", "t"), "t", "10 minutes")
+    run = Run(lagging.orderBy("t"), pair.folder / "lagging")
+    pair.land("b", (1, "10:00", 1), (2, "10:05", 2), (3, "10:12", 3))
+    assert emitted(run) == [(1, "10:00")]
+    wider = pair.landings["b"].stream().selectExpr("CAST(id AS BIGINT) AS number", "t", "v")
+    changed = impose_order(wider, "t", "10 minutes").orderBy("t")
+    lines = evolved(run, changed, rename={"id": "number"}, fill={"v": 7})
+    assert says(lines, "StreamOrder 0: continues ordered output 0, 2 rows")
+    pair.land("b", (4, "10:11", 4), (5, "10:30", 5))
+    rows = [tuple(map(clock, row)) for batch in run.step().values() for row in batch]
+    assert rows == [(2, "10:05", 7), (4, "10:11", 4), (3, "10:12", 7)]
+
+
+def test_an_as_of_join_gets_columns_and_another_type(pair: Pair) -> None:
+    on = "a.id = b.id AND b.t <= a.t"
+    before = pair.stream("a", "id", "t").streamJoin(pair.stream("b", "id", "t"), on, "left_asof")
+    run = pair.run(before)
+    pair.land("a", (1, "10:00", 1), (2, "10:05", 2))
+    pair.land("b", (1, "09:55", 10), (1, "10:02", 11), (2, "10:04", 20))
+    assert emitted(run) == [(1, "10:00", 1, "09:55")]
+    changed = pair.stream("a").streamJoin(pair.stream("b"), on, "asof")
+    lines = evolved(run, changed, fill={"v": 0})
+    assert says(lines, "type: INNER, before: LEFT OUTER")
+    pair.land("a", (1, "10:10", 3), (9, "10:10", 9), (8, "10:20", 8))
+    pair.land("b", (8, "10:20", 80))
+    assert emitted(run) == [
+        (1, "10:10", 3, 1, "10:02", 0),
+        (2, "10:05", 0, 2, "10:04", 0),
+    ]
+    finer = pair.stream("a").streamJoin(pair.stream("b"), on + " AND a.v = b.v", "asof")
+    with pytest.raises(AnalysisException, match="UNSUPPORTED_CHANGE"):
+        evolve(run.checkpoint, pair.folder / "finer", finer)

@@ -50,8 +50,7 @@ def later(seconds: float) -> Callable[[], bool]:
 
 
 @contextmanager
-def tool(old: Path, to: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    arguments = ("rescale", str(old), str(to), "--partitions", str(PARTITIONS))
+def tool(arguments: tuple[str, ...], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     process = spawn("streamjoin", *arguments, log=log)
     try:
         yield process
@@ -61,11 +60,11 @@ def tool(old: Path, to: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
             process.wait()
 
 
-def killed(old: Path, to: Path, moment: Callable[[], bool]) -> None:
+def killed(to: Path, moment: Callable[[], bool], arguments: tuple[str, ...]) -> None:
     """Kill the tool at a moment, or let it end before."""
     log = to.with_name("tool.log")
     late = later(LATEST_S)
-    with tool(old, to, log) as process:
+    with tool(arguments, log) as process:
         while not moment() and process.poll() is None:
             assert not late(), log.read_text()
             time.sleep(0.0005)
@@ -84,7 +83,8 @@ def goes_on(beside: Beside, moment: Callable[[Path], Callable[[], bool]]) -> Non
         beside.step()
     old, to = run.checkpoint, run.checkpoint.with_name("to")
     before, rows = fingerprints(old), held(run)
-    killed(old, to, moment(to))
+    arguments = ("rescale", str(old), str(to), "--partitions", str(PARTITIONS))
+    killed(to, moment(to), arguments)
     assert fingerprints(old) == before
     if not is_complete(to):
         if any(to.glob("*")):

@@ -11,6 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
+import scala.util.matching.Regex
+
 /**
  * A stored column, before and after the change.
  *
@@ -46,6 +48,11 @@ private[evolve] final class ColumnChanges(
   /** The new name of an old column. */
   def renamed(name: String): String =
     rename.collectFirst { case (old, now) if same(old, name) => now }.getOrElse(name)
+
+  /** A key of a description without its type, with the new names of columns. */
+  def renamedIn(key: String): String = rename.foldLeft(key) { case (text, (old, now)) =>
+    text.replaceAll(s"\\b${Regex.quote(old)}\\b", Regex.quoteReplacement(now))
+  }
 
   /**
    * @param places the places in the checkpoint of the sources of the stored rows

@@ -1,7 +1,12 @@
 package org.apache.spark.sql.streamjoin.evolve
 
 import org.apache.spark.sql.catalyst.expressions.{Cast, EvalMode}
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredBound, StoredTime}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedKind,
+  JoinDescription,
+  StoredBound,
+  StoredTime
+}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.types.StringType
 
@@ -24,23 +29,27 @@ private[evolve] object EvolutionText {
     val was = before.join.description
     val rows = counts.left.read + counts.right.read
     val head = s"${now.name}: continues ${before.kind} ${before.id}, $rows rows"
-    val changes = changed("type", was.joinType.name, description.joinType.name) ++
+    val ofJoin = if (before.join.isOrder) Nil
+    else changed("type", was.joinType.name, description.joinType.name) ++
       changed("keys", was.keys.mkString(", "), description.keys.mkString(", ")) ++
-      changed("bounds", bounds(was), bounds(description)) ++
-      changed(
-        "sources",
-        SourceMap.shown(before.sources),
-        SourceMap.shown(now.inputs.flatten)
-      )
+      changed("bounds", bounds(was), bounds(description))
+    val changes = ofJoin ++ changed(
+      "sources",
+      SourceMap.shown(before.sources),
+      SourceMap.shown(now.inputs.flatten)
+    )
     val sides = now.exec.sources.map(_._1).zip(Side.both)
     val tables = sides.flatMap { case (input, side) => table(input, columns(side)) }
     val left = sides.flatMap { case (input, side) => leaving(input, counts(side)) }
     val matches =
-      if (Side.both.exists(description.joinType.notesMatches))
+      if (
+        description.kind == DescribedKind.EventTime &&
+        Side.both.exists(description.joinType.notesMatches)
+      )
         Seq("rows that had a match before still count as matched")
       else Nil
-    val from_ = if (from.left == Side.Right) Seq("the inputs are exchanged") else Nil
-    head +: (changes ++ from_ ++ tables ++ left ++ matches ++ completeness(
+    val exchanged = if (from.left == Side.Right) Seq("the inputs are exchanged") else Nil
+    head +: (changes ++ exchanged ++ tables ++ left ++ matches ++ completeness(
       description,
       complete,
       zone

@@ -24,6 +24,9 @@ private[evolve] final case class FlagRule(
 
 private[evolve] object FlagRule {
 
+  /** All rows stay, for an operator whose flags have another meaning. */
+  val AllStay: FlagRule = FlagRule(preserved = false, dropsMatched = false, unknown = None)
+
   def of(before: JoinType, from: Side, now: JoinType, to: Side): FlagRule = {
     val removedMatched = before.leftOnly && from == Side.Left
     val removesMatched = now.leftOnly && to == Side.Left

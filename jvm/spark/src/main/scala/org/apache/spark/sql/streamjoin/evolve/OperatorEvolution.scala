@@ -1,12 +1,12 @@
 package org.apache.spark.sql.streamjoin.evolve
 
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredNumbers}
+import org.apache.spark.sql.streamjoin.checkpoint.{DescribedKind, JoinDescription, StoredNumbers}
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
-import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{BaseWatermarks, StoredLayout}
 import org.apache.spark.sql.streamjoin.physical.timed.StoredDisorder
-import org.apache.spark.sql.streamjoin.rewrite.{MergedNumbers, Share, StateWriter}
+import org.apache.spark.sql.streamjoin.rewrite.{MergedNumbers, Share, StateWriter, Survey}
 
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.model.Watermarks.Unknown
@@ -78,40 +78,23 @@ private[evolve] final class OperatorEvolution(
       columns.of(join.rows(from(side)), places, layout.columns(side), layout.required(side))
     }
     val found = watermarks.of(now, Some(before))
-    val base = WatermarkTable.base(found)
-    val evicting = layout.evicting(base)
-    val flags = BySide.of { side =>
-      FlagRule.of(join.description.joinType, from(side), layout.description.joinType, side)
-    }
-    val reader = EvolvedReader(
-      join,
-      from,
-      sides.map(_.filter(_.now.nonEmpty).map(_.value)),
-      flags,
-      layout,
-      evicting,
-      partitions
-    )
+    val evicting = layout.evicting(WatermarkTable.base(found))
+    val flags = BySide.of(flagsOf(join.description, from, layout.description))
+    val values = sides.map(_.filter(_.now.nonEmpty).map(_.value))
+    val reader = EvolvedReader(join, from, values, flags, layout, evicting, partitions)
     val surveys = writer.survey(reader)
     val counts = BySide.of(side => surveys.map(_.found(side)).foldLeft(RowCounts.Nothing)(_ + _))
     requireDecided(now, join.description, layout.description, flags, counts)
     requireInTime(now, counts)
+    // a format leaves out rows that these watermarks have evicted
+    val evicted =
+      BySide.of(s => if (counts(s).emitted == 0) evicting(s) else evicting(s).map(_ => Unknown))
     val shares = Share.all(surveys)
-    val merged =
-      new MergedNumbers(join.description, join.routing, layout.routing, surveys, shares)
-    merged.different.headOption.foreach { name =>
-      throw refuse("UNEVEN", Seq("operator" -> before.id.toString, "what" -> s"the number $name"))
-    }
-    val sameTimes = from(Side.Left) == Side.Left &&
-      join.description.times.said.map(_._1) == layout.description.times.said.map(_._1)
+    val numbers = numbersOf(continued, layout, surveys, shares)
     val contents = (0 until partitions).map { p =>
-      val kept = merged.of(p).filter { case (name, _) =>
-        MergedNumbers.isOfRows(name) || sameTimes && StoredDisorder.columnOf(name).nonEmpty
-      }
       StateWriter.Contents(
-        kept ++ WatermarkTable.numbers(found) + (StoredNumbers.MayHoldExpired -> 1L),
-        // a format leaves out rows that these have evicted
-        BySide.of(s => if (counts(s).emitted == 0) evicting(s) else evicting(s).map(_ => Unknown)),
+        numbers(p) ++ WatermarkTable.numbers(found) + (StoredNumbers.MayHoldExpired -> 1L),
+        evicted,
         shares.get(p).fold(0L)(_.count)
       )
     }
@@ -123,12 +106,40 @@ private[evolve] final class OperatorEvolution(
       evicting,
       columns.renamed
     )
-    EvolvedOperator(
-      now,
-      reader,
-      contents,
-      EvolutionText.of(now, layout.description, continued, sides, counts, complete, zone)
-    )
+    val told = EvolutionText.of(now, layout.description, continued, sides, counts, complete, zone)
+    EvolvedOperator(now, reader, contents, told)
+  }
+
+  /** The flags of an as-of join say which rows are settled. */
+  private def flagsOf(before: JoinDescription, from: BySide[Side], now: JoinDescription)(
+      side: Side
+  ): FlagRule = now.kind match {
+    case _: DescribedKind.AsOf => FlagRule.AllStay
+    case _                     => FlagRule.of(before.joinType, from(side), now.joinType, side)
+  }
+
+  /** The numbers of each new partition that stay, besides its watermarks. */
+  private def numbersOf(
+      continued: Continued,
+      layout: StoredLayout,
+      surveys: Seq[Survey[_]],
+      shares: Map[Int, Share]
+  ): Int => Map[String, Long] = {
+    val join = continued.before.join
+    val merged =
+      new MergedNumbers(join.description, join.routing, layout.routing, surveys, shares)
+    merged.different.headOption.foreach { name =>
+      throw refuse(
+        "UNEVEN",
+        Seq("operator" -> join.operator.toString, "what" -> s"the number $name")
+      )
+    }
+    // the disorder of a column has its number
+    val sameTimes = continued.from.left == Side.Left &&
+      join.description.times.said.map(_._1) == layout.description.times.said.map(_._1)
+    merged.of(_).filter { case (name, _) =>
+      !BaseWatermarks.isPart(name) && (sameTimes || StoredDisorder.columnOf(name).isEmpty)
+    }
   }
 
   private def zone = session.sessionState.conf.sessionLocalTimeZone
@@ -139,6 +150,11 @@ private[evolve] final class OperatorEvolution(
       before: JoinDescription,
       after: JoinDescription
   ): Unit = {
+    if (
+      after.kind != DescribedKind.EventTime &&
+      (before.kind != after.kind || before.keys.map(columns.renamedIn) != after.keys)
+    )
+      throw refuse("UNSUPPORTED_CHANGE", Seq("operator" -> now.name))
     if (after.times.bounds == Seq(JoinDescription.Contradiction))
       throw refuse("NEVER_TRUE", Seq("operator" -> now.name))
     for {

@@ -6,15 +6,20 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.BaseWatermarks
 import io.streamjoin.model.Watermarks
 
 /**
- * The watermark of a source column, and the time at which its input last had a row.
+ * The watermark of a source column of a stored operator.
  *
  * @param name the name of the column in the checkpoint
+ * @param index its number
+ * @param numbers all numbers of the operator: also the time at which its input last had a row
  */
 private[evolve] final case class StoredWatermark(
     name: String,
-    watermark: Long,
-    active: Option[Long]
-)
+    index: Int,
+    numbers: Map[String, Long]
+) {
+
+  def watermark: Long = numbers.getOrElse(BaseWatermarks.watermark(index), Watermarks.Unknown)
+}
 
 /**
  * The watermarks of the source columns in a checkpoint.
@@ -33,13 +38,8 @@ private[evolve] final class WatermarkTable(
 
   /** Those of an operator, in its order. */
   private def of(operator: StoredOperator): Seq[StoredWatermark] = {
-    val own = numbers(operator.id)
     operator.join.description.times.sources.zipWithIndex.map { case (name, i) =>
-      StoredWatermark(
-        name,
-        own.getOrElse(BaseWatermarks.watermark(i), Watermarks.Unknown),
-        own.get(BaseWatermarks.active(i))
-      )
+      StoredWatermark(name, i, numbers(operator.id))
     }
   }
 
@@ -94,8 +94,6 @@ private[evolve] object WatermarkTable {
   /** The named numbers that an operator stores of them. */
   def numbers(found: Seq[Option[StoredWatermark]]): Map[String, Long] =
     found.zipWithIndex.flatMap { case (one, i) =>
-      one.filter(_.watermark != Watermarks.Unknown)
-        .map(BaseWatermarks.watermark(i) -> _.watermark) ++
-        one.flatMap(_.active).map(BaseWatermarks.active(i) -> _)
+      one.toSeq.flatMap(w => BaseWatermarks.moved(w.numbers, w.index, i))
     }.toMap
 }

@@ -68,9 +68,3 @@ private[streamjoin] final class MergedNumbers(
     case _ => Map.empty
   }
 }
-
-private[streamjoin] object MergedNumbers {
-
-  /** Whether a number follows from the rows of its partition. */
-  def isOfRows(name: String): Boolean = StoredKeyLoad.isPart(name)
-}

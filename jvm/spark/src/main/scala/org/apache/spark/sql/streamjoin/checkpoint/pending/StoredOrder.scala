@@ -28,14 +28,15 @@ private[streamjoin] object StoredOrder {
   val Called: String = "held"
 
   def read(json: String): JoinDescription = {
-    val own = time(JoinDescription.fields(json).get("order"))
+    val fields = JoinDescription.fields(json)
+    val own = time(fields.get("order"))
     JoinDescription(
       JoinDescription.format(json).get,
       JoinType.Inner,
       Routing.ByKey,
       keys = Nil,
       DescribedTimes(
-        sources = Nil,
+        sources = fields.get("sources").toSeq.flatMap(_.children).map(JoinDescription.shown),
         bounds = Nil,
         lookup = BySide(own, own),
         limits = BySide(Seq(own), Seq(own)),

@@ -9,7 +9,8 @@ import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BatchInfo,
   JoinDistribution,
-  StatefulBinaryExec
+  StatefulBinaryExec,
+  StoredLayout
 }
 import org.apache.spark.sql.streamjoin.physical.timed.{ReportsDisorder, TimedJoinSpec}
 
@@ -65,6 +66,9 @@ class AsOfJoinExec(
 
   override protected def description(format: StateFormat): String =
     spec.description(format).json
+
+  override private[streamjoin] def layout: Option[StoredLayout] =
+    Some(new AsOfLayout(spec, input.map(_.output), spec.description(format)))
 
   // ---- watermarks ----
 

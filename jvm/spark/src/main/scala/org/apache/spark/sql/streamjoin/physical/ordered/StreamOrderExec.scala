@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredOrder
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.OrderScope
@@ -19,7 +20,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   EventTimeExec,
   JoinDistribution,
   JoinInputs,
-  StatefulBinaryExec
+  StatefulBinaryExec,
+  StoredLayout
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   ExplainedLine,
@@ -118,6 +120,12 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override protected def description(format: StateFormat): String =
     spec.description(format)
+
+  /** Within a partition, a row must stay beside the later rows of its key. */
+  override private[streamjoin] def layout: Option[StoredLayout] =
+    Option.when(spec.scope != OrderScope.EachPartition)(
+      new OrderLayout(spec, left.output, StoredOrder.read(spec.description(format)))
+    )
 
   override private[streamjoin] def sources: Seq[(String, Seq[InputSource])] =
     Seq("input" -> spec.sources)

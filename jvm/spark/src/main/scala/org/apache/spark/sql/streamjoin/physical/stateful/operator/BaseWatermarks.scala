@@ -34,8 +34,19 @@ private[streamjoin] object BaseWatermarks {
   /** The name of the watermark of source column `i`. */
   def watermark(i: Int): String = s"watermark.$i"
 
-  /** The name of the time at which the input of source column `i` last had a row. */
-  def active(i: Int): String = s"active.$i"
+  private def active(i: Int): String = s"active.$i"
+
+  private val PartOf = raw"(watermark|active|groups|group)\.(\d+)(\..*)?".r
+
+  /** Whether a number belongs to a source column. */
+  def isPart(name: String): Boolean = PartOf.matches(name)
+
+  /** The numbers of a source column, as those of another one. */
+  def moved(numbers: Map[String, Long], from: Int, to: Int): Map[String, Long] =
+    numbers.collect {
+      case (PartOf(part, i, rest), number) if i == from.toString =>
+        s"$part.$to${Option(rest).getOrElse("")}" -> number
+    }
 
   /**
    * Computes the watermarks of a batch.

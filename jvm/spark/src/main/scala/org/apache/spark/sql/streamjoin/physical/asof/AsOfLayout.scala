@@ -1,0 +1,40 @@
+package org.apache.spark.sql.streamjoin.physical.asof
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal, UnsafeRow}
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
+
+import io.streamjoin.model.{BySide, Side, Watermarks}
+import io.streamjoin.placement.Routing
+
+/** How an as-of join stores rows. The flag says that a build row is settled, so all of them stay. */
+private[asof] final class AsOfLayout(
+    spec: AsOfSpec,
+    inputs: BySide[Seq[Attribute]],
+    description: JoinDescription
+) extends StoredLayout(
+      description,
+      Routing.ByKey,
+      inputs,
+      BySide.of { side =>
+        val keys = spec.join.keys(side)
+        if (keys.isEmpty) Seq(Literal(0)) else keys
+      }
+    ) {
+
+  override def required(side: Side): Seq[Attribute] =
+    (spec.join.keys(side).flatMap(_.references) :+ spec.times(side)).distinct
+
+  override def evicting(base: Array[Long]): BySide[Seq[Long]] =
+    BySide.of(_ => Seq(Watermarks.Unknown))
+
+  override def reader(): StoredLayout.Reader = new StoredLayout.Reader {
+    private val rows = new UnsafeAsOfRows(spec, inputs)
+
+    override def apply(side: Side, row: UnsafeRow, matched: Boolean): StoredLayout.Place = {
+      val time = rows.time(side, row)
+      val limit = spec.bounds.evictionLimit(side, time, settled = matched)
+      StoredLayout.Place(rows.key(side, row), time, Array(limit), canMatch = true)
+    }
+  }
+}
