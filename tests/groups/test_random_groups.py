@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from streamjoin import impose_order
+from streamjoin import impose_order, stream_join
 from tests.groups.model import Arrival, Input, Model
 from tests.streams import Landing, Run, planned_at
 
@@ -83,20 +83,21 @@ class Case:
             idle = None if self.idle is None else f"{self.idle} minutes"
             lag = f"{self.lag} minutes"
             ordered = impose_order(left, "t", lag, idle_timeout=idle, per="g")
-            right = impose_order(right, "u", "1 minute")
+            right = right if self.kind == "ordered" else impose_order(right, "u", "1 minute")
         ordered, other = ordered.alias("l"), right.alias("r")
         if self.kind == "ordered":
             return ordered.orderBy("t")
         if self.kind == "asof":
-            return ordered.streamJoin(other, "l.id = r.id AND r.u <= l.t", "asof")
+            return stream_join(ordered, other, "l.id = r.id AND r.u <= l.t", "asof")
         if self.kind == "no equality":
-            return ordered.streamJoin(other, WITHIN.partition(" AND ")[2], "left")
+            return stream_join(ordered, other, WITHIN.partition(" AND ")[2], "left")
         if self.kind == "chain":
             again = right.alias("s")
-            one = ordered.streamJoin(other, WITHIN, "left").select("l.g", "l.id", "l.t", "r.u")
+            one = stream_join(ordered, other, WITHIN, "left").select("l.g", "l.id", "l.t", "r.u")
             on = "x.id = s.id AND s.u BETWEEN x.t AND x.t + INTERVAL '3' MINUTE"
-            return one.alias("x").streamJoin(again, on, "left")
-        return ordered.streamJoin(other, WITHIN, self.kind)
+            return stream_join(one.alias("x"), again, on, "left")
+        how: Any = self.kind
+        return stream_join(ordered, other, WITHIN, how)
 
 
 def landed(case: Case, session: SparkSession, folder: Path) -> dict[str, Landing]:
@@ -108,6 +109,16 @@ def rows(side: str, arrivals: list[Arrival]) -> list[dict[str, Any]]:
     if side == "left":
         return [{"g": a.group, "id": a.id, "t": clock(a.time)} for a in arrivals]
     return [{"id": a.id, "u": clock(a.time)} for a in arrivals]
+
+
+def last_before(left: list[Any], right: list[Any]) -> list[tuple[Any, ...]]:
+    """Each left row with the last right row of its key that is not after it."""
+    pairs = []
+    for row in left:
+        before = [r for r in right if row.t is not None and r.id == row.id and r.u <= row.t]
+        if before:
+            pairs.append((*row, *max(before, key=lambda r: r.u)))
+    return pairs
 
 
 def of_tests(output: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -173,8 +184,12 @@ def check(case: Case, spark: SparkSession, folder: Path) -> None:
         )
         for side in SCHEMAS
     }
-    expected_rows = case.query(tables["left"], tables["right"], False).collect()
-    assert Counter(of_tests(run.rows())) == Counter(tuple(row) for row in expected_rows)
+    if case.kind == "asof":
+        expected_rows = last_before(tables["left"].collect(), tables["right"].collect())
+    else:
+        found = case.query(tables["left"], tables["right"], False).collect()
+        expected_rows = [tuple(row) for row in found]
+    assert Counter(of_tests(run.rows())) == Counter(expected_rows)
     if case.kind not in ("chain",):
         names = ["lateRows"] if alone else ["lateRowsLeft", "lateRowsRight"]
         assert sum(run.total(name, operator) for name in names) == model.late

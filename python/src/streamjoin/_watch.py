@@ -16,7 +16,7 @@ from streamjoin._diagnosis.plan import Plan
 from streamjoin._explained import plan_of
 from streamjoin._pending import session_of
 from streamjoin._picture import picture
-from streamjoin._progress import reports, shown_span
+from streamjoin._progress import Batch, reports, shown_span
 from streamjoin._view import floor, header, late_share, name_of, of
 
 # Characters of a bar, at most and at least, and of the text after it.
@@ -122,7 +122,8 @@ def _watermarks(join: JoinKnown, width: int | None) -> list[str]:
     """Draw a line for each column; the bar shows the distance to the most advanced watermark."""
     last = join.reported.last
     marks, delays = last.of("watermark"), last.of("delay")
-    said = {column: join.said(column) for column in sorted({**last.of("lag"), **marks})}
+    columns = sorted({**last.of("lag"), **marks, **last.of("groups")})
+    said = {column: join.said(column) for column in columns}
     name = max(map(len, said.values()), default=0)
     room = _BAR if width is None else width - name - _AFTER_BAR - len("    ")
     bar = max(_SHORT_BAR, min(_BAR, room))
@@ -132,7 +133,7 @@ def _watermarks(join: JoinKnown, width: int | None) -> list[str]:
     for column, called in said.items():
         mark = marks.get(column)
         if mark is None:
-            lines.append(f"  {called:<{name}} no watermark yet")
+            lines.append(f"  {called:<{name}} no watermark yet{_groups(last, column)}")
             continue
         length = bar - round((bar - 1) * (ahead - mark) / scale)
         text = join.time(column, mark)
@@ -140,8 +141,25 @@ def _watermarks(join: JoinKnown, width: int | None) -> list[str]:
             delay = delays[column]
             where = "behind" if delay >= 0 else "after"
             text += f", {shown_span(abs(delay))} {where} the clock"
+        text += _groups(last, column)
         lines.append(f"  {called:<{name}} {'#' * length:<{bar}} {text}")
     return lines
+
+
+def _groups(last: Batch, column: str) -> str:
+    """Name the slowest of the groups by ``per``."""
+    count = last.of("groups").get(column, 0)
+    if count < 2:
+        return ""
+    of_column = f"{column}."
+    marks, silent = last.of("groupWatermark"), last.of("groupSilent")
+    names = [name for name in silent if name.startswith(of_column)]
+    slowest = min(names, key=lambda name: (name in marks, marks.get(name, 0)), default=None)
+    if slowest is None:
+        return ""
+    spread = last.of("groupSpread").get(column, 0)
+    behind = f"{shown_span(spread)} behind the fastest" if slowest in marks else "without a row"
+    return f"; slowest of {count} groups: ({slowest.removeprefix(of_column)}), {behind}"
 
 
 def _side_line(join: JoinKnown, side: str) -> str:

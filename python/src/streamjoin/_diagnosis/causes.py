@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from streamjoin._diagnosis import (
     above,
     changelog,
+    groups,
     inputs,
     matching,
     spark_drops,
@@ -79,8 +80,10 @@ CAUSES: tuple[Cause, ...] = (
     Cause("MOSTLY_LATE", _LOSES, _INPUT, watermarks.mostly_late,
           seen=(S.HALF_LATE,)),
     # ---- rows that wait for a watermark ----
+    Cause("SLOW_GROUP", _NOTE, _TIME, groups.slow,
+          seen=(S.GROUP_SLOW,), yields=("OTHER_UNIT", "WATERMARK_AHEAD")),
     Cause("WATERMARK_STANDS", _STUCK, _TIME, watermarks.stands,
-          seen=(S.STANDS, S.OTHERS_MOVE, S.AWAITED),
+          seen=(S.STANDS, S.OTHERS_MOVE, S.AWAITED), unseen=(S.GROUP_SLOW,),
           yields=(*_NO_ROWS, "OTHER_UNIT", "WATERMARK_AHEAD")),
     Cause("LONG_LAG", _STUCK, _TIME, watermarks.long_lag,
           seen=(S.LAG_LONG, S.UNMATCHED_WAIT), unseen=(S.PADDED,),

@@ -12,6 +12,7 @@ from enum import Enum, auto
 from streamjoin._diagnosis import (
     changelog,
     figures,
+    groups,
     inputs,
     matching,
     spark_drops,
@@ -72,6 +73,7 @@ class Signal(Enum):
     STANDS = auto()
     OTHERS_MOVE = auto()
     AWAITED = auto()
+    GROUP_SLOW = auto()
     LAG_LONG = auto()
     UNMATCHED_WAIT = auto()
     # of a changelog join, and of its inputs
@@ -226,6 +228,7 @@ _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.STANDS: lambda s: len(watermarks.standing(s)) > LASTS,
     Signal.OTHERS_MOVE: watermarks.others_move,
     Signal.AWAITED: lambda s: figures.waiting_for(s.of_join, watermarks.idle_side(s)) > 0,
+    Signal.GROUP_SLOW: lambda s: groups.slowest(s) is not None,
     Signal.LAG_LONG: watermarks.lag_is_long,
     Signal.UNMATCHED_WAIT: watermarks.unmatched_wait,
     Signal.CHANGES_OUT: lambda s: s.total("changesOut", "") > 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streamjoin._diagnosis import changelog
+from streamjoin._diagnosis import changelog, groups
 from streamjoin._diagnosis.called import SIDES
 from streamjoin._diagnosis.figures import (
     DAY,
@@ -162,6 +162,8 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
             f'imposeOrder("{plain(join.said(column))}", ..., idle_timeout=...) with a timeout '
             f"longer than such pauses. Or a longer lag: {write}"
         )
+    else:
+        write = groups.advice(join, column, s.known) + write
     # not every join reports how late its rows were
     how_far = "" if by is None else f", by {join.span(column, by)} at most"
     return Finding(
