@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -19,7 +20,7 @@ def test_history_page_emits_what_live_rows_change(spark: SparkSession, tmp_path:
     live.deliver((1, "14:10"), (9, "15:00"))
     live.order((9, "15:00"))
     (block,) = python(PAGE)
-    names = {"spark": spark, "lake": str(lake.folder), "live": str(live.folder)}
+    names: dict[str, Any] = {"spark": spark, "lake": str(lake.folder), "live": str(live.folder)}
     exec(block, names)
     query = names["query"]
     try:

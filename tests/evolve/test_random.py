@@ -63,7 +63,8 @@ class Query:
             a, b = b, a
         # all columns are read, so that all are stored
         columns = ("a.id AS a_id", "b.id AS b_id", "a.v + a.k + b.v + b.k AS other")
-        return a.streamJoin(b, on, how).selectExpr(*columns)
+        joined: DataFrame = a.streamJoin(b, on, how).selectExpr(*columns)
+        return joined
 
     def _input(self, world: World, name: str) -> DataFrame:
         columns = ["id", f"CAST(k AS {self.kind}) AS k", "t", "v"]

@@ -23,10 +23,11 @@ private[reporting] final class JoinSource(query: String) extends Source {
 
   /** Adds the report of a batch. Registers metrics that are new. */
   def add(report: JoinReport): Unit = {
-    val now = report.metrics.map { case (metric, value) =>
-      val name = s"${report.join}.$metric"
-      name -> (if (JoinSource.isReading(metric)) value else values.getOrElse(name, 0L) + value)
-    } ++ JoinSource.about(report).map { case (name, value) => s"${report.join}.$name" -> value }
+    val now =
+      report.metrics.filterNot(m => JoinSource.isOfGroup(m._1)).map { case (metric, value) =>
+        val name = s"${report.join}.$metric"
+        name -> (if (JoinSource.isReading(metric)) value else values.getOrElse(name, 0L) + value)
+      } ++ JoinSource.about(report).map { case (name, value) => s"${report.join}.$name" -> value }
     val added = now.keySet -- values.keySet
     values ++= now
     added.foreach { name =>
@@ -60,7 +61,9 @@ private[reporting] object JoinSource {
     "disorder.",
     "lagForMost.",
     "lagForAll.",
-    "disorderRows."
+    "disorderRows.",
+    "groups.",
+    "groupSpread."
   )
 
   /**
@@ -71,6 +74,13 @@ private[reporting] object JoinSource {
     "batch" -> report.batch,
     "unmatchedOnly" -> (if (report.names.unmatchedOnly) 1L else 0L)
   ) ++ report.aliases.map(a => s"inputs.${a(Side.Left)}.${a(Side.Right)}" -> 1L)
+
+  /**
+   * Whether a metric has the name of a group of rows. Such names come and go, and a metrics system
+   * keeps each of them.
+   */
+  private def isOfGroup(metric: String): Boolean =
+    Seq("groupWatermark.", "groupSilent.").exists(metric.startsWith)
 
   /** Whether a metric is a gauge, not a counter of a batch. */
   def isReading(metric: String): Boolean =

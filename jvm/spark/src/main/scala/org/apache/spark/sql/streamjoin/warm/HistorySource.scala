@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.warm
 
 import java.util.UUID
-import java.util.concurrent.ConcurrentHashMap
 
 import scala.collection.mutable
 
@@ -37,32 +36,29 @@ private[warm] object HistorySource {
   private object Nothing extends Offset {
     override def json: String = "-"
   }
-
-  private val tables = new ConcurrentHashMap[String, classic.DataFrame]
-
-  def add(id: String, rows: classic.DataFrame): Unit = tables.put(id, rows): Unit
-
-  def remove(id: String): Unit = tables.remove(id): Unit
-
-  def table(id: String): classic.DataFrame = tables.get(id)
 }
 
-/** Tables that are read as streams until it is closed. */
+/**
+ * Tables that are read as streams until it is closed. Meanwhile each table is a temporary view of its
+ * session, by whose name Spark's source finds it.
+ */
 private[warm] final class HistoryTables extends AutoCloseable {
 
-  private val ids = mutable.Buffer.empty[String]
+  private val views = mutable.Map.empty[String, classic.SparkSession]
 
   /** @param name the name that Spark gives the source, if sources have names */
   def stream(rows: classic.DataFrame, name: Option[String]): classic.DataFrame = {
-    val id = UUID.randomUUID().toString
-    HistorySource.add(id, rows)
-    ids += id
-    val reader = rows.sparkSession.readStream
-      .format(classOf[HistoryProvider].getName).option(HistoryProvider.Id, id)
+    val session = rows.sparkSession
+    val view = s"streamjoin_history_${UUID.randomUUID().toString.replace("-", "")}"
+    rows.createTempView(view)
+    views += view -> session
+    val reader = session.readStream
+      .format(classOf[HistoryProvider].getName).option(HistoryProvider.View, view)
     name.foldLeft(reader)(NamedSources.named).load()
   }
 
-  override def close(): Unit = ids.foreach(HistorySource.remove)
+  override def close(): Unit =
+    views.foreach { case (view, session) => session.catalog.dropTempView(view) }
 }
 
 /** Lets Spark create a [[HistorySource]]. */
@@ -73,7 +69,7 @@ private[warm] final class HistoryProvider extends StreamSourceProvider {
       schema: Option[StructType],
       providerName: String,
       parameters: Map[String, String]
-  ): (String, StructType) = (providerName, of(parameters).schema)
+  ): (String, StructType) = (providerName, table(context, parameters).schema)
 
   override def createSource(
       context: SQLContext,
@@ -81,14 +77,14 @@ private[warm] final class HistoryProvider extends StreamSourceProvider {
       schema: Option[StructType],
       providerName: String,
       parameters: Map[String, String]
-  ): Source = new HistorySource(of(parameters))
+  ): Source = new HistorySource(table(context, parameters))
 
-  private def of(parameters: Map[String, String]) =
-    HistorySource.table(parameters(HistoryProvider.Id))
+  private def table(context: SQLContext, parameters: Map[String, String]): classic.DataFrame =
+    context.sparkSession.table(parameters(HistoryProvider.View)).asInstanceOf[classic.DataFrame]
 }
 
 private[warm] object HistoryProvider {
 
-  /** The option that names the table. */
-  val Id: String = "id"
+  /** The option with the name of the view. */
+  val View: String = "view"
 }

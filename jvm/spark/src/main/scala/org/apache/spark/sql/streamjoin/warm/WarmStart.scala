@@ -122,15 +122,15 @@ private[warm] final class WarmStart(
 
   private def refusal(
       subClass: String,
-      parameters: Seq[(String, String)] = Nil
+      parameters: Seq[(String, String)]
   ): StreamJoinAnalysisException = StateErrors.warmStart(subClass, checkpoint, parameters)
 
   private def refuse(): Unit = {
     if (!plan.exists(p => p.isInstanceOf[JoinNode] || p.isInstanceOf[StreamOrder]))
-      throw refusal("NO_JOIN")
+      throw refusal("NO_JOIN", Nil)
     val folder = new Path(checkpoint)
     val files = CheckpointFileManager.create(folder, session.sessionState.newHadoopConf())
-    if (files.exists(folder) && files.list(folder).nonEmpty) throw refusal("TARGET_NOT_EMPTY")
+    if (files.exists(folder) && files.list(folder).nonEmpty) throw refusal("TARGET_NOT_EMPTY", Nil)
   }
 }
 

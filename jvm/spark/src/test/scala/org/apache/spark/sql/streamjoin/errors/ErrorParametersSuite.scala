@@ -49,10 +49,12 @@ class ErrorParametersSuite extends AnyFunSuite {
   /** `StateErrors.incompatibleCheckpoint` makes this one, and compares with its name. */
   private val byFunction = Set("STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
 
+  private val writing = Seq("STREAM_JOIN_REWRITE.", "STREAM_JOIN_WARM_START.")
+
   for (condition <- ErrorConditions.all.filterNot(byFunction)) test(s"parameters of $condition") {
     val subClass = condition.split('.').last
-    // the class that refuses a rewrite adds the location of the checkpoint
-    val added = if (condition.startsWith("STREAM_JOIN_REWRITE.")) Set("location") else Set.empty
+    // the classes that refuse to write a checkpoint add its location
+    val added = if (writing.exists(condition.startsWith)) Set("location") else Set.empty[String]
     // another class may have a condition of the same name
     val others = ErrorConditions.all.filter(c => c != condition && c.endsWith(s".$subClass"))
     val here = calls.filter(_.subClass == subClass).map(_.names ++ added)

@@ -42,6 +42,21 @@ class JoinSourceSuite extends AnyFunSuite {
     )
   }
 
+  test("the number of groups is a gauge, and no metric has the name of a group") {
+    val own = new JoinSource("orders")
+    for (batch <- 0L to 1L) own.add(
+      JoinReport(
+        "orders",
+        new UUID(0, 0),
+        batch,
+        join = 0,
+        Map("groups.t" -> 12L, "groupWatermark.t.7" -> 1000L, "groupSilent.t.7" -> 5L)
+      )
+    )
+    val found = own.metricRegistry.getGauges.asScala.map { case (n, gauge) => n -> gauge.getValue }
+    assert(found.toMap == Map("0.batch" -> 1L, "0.unmatchedOnly" -> 0L, "0.groups.t" -> 12L))
+  }
+
   test("an anti join sets unmatchedOnly, and a metric name contains the aliases of the inputs") {
     def about(left: String, right: String, unmatchedOnly: Boolean): Set[String] = {
       val names = DisplayNames(BySide(left, right), Map.empty, unmatchedOnly)

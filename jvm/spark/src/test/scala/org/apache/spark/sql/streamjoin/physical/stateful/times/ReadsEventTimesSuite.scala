@@ -106,12 +106,19 @@ class ReadsEventTimesSuite extends AnalysisSession {
   }
 
   test("names of different groups differ") {
-    val values = Seq(Seq(None, Some("x")), Seq(Some("NULL"), Some("x")), Seq(Some(""), Some("x"))) ++
-      Seq(Seq(Some("a, b"), Some("c")), Seq(Some("a"), Some("b, c")), Seq(Some("a', 'b"), Some("c"))) ++
-      Seq("x" * 300 + "1", "x" * 300 + "2", "é" * 90 + "\uD83D\uDE00" * 90).map(v => Seq(Some(v)))
+    val values =
+      Seq(Seq(None, Some("x")), Seq(Some("NULL"), Some("x")), Seq(Some(""), Some("x"))) ++
+        Seq(
+          Seq(Some("a, b"), Some("c")),
+          Seq(Some("a"), Some("b, c")),
+          Seq(Some("a', 'b"), Some("c"))
+        ) ++
+        Seq("x" * 300 + "1", "x" * 300 + "2", "é" * 90 + "\uD83D\uDE00" * 90).map(v => Seq(Some(v)))
     val names = values.map(GroupName.of)
     assert(names.distinct.length == values.length)
-    assert(names.forall(name => name.length < 250 && new String(name.getBytes("UTF-8"), "UTF-8") == name))
+    assert(names.forall(name =>
+      name.length < 250 && new String(name.getBytes("UTF-8"), "UTF-8") == name
+    ))
   }
 
   test("the order over a node without code generation is not wrapped in a generated stage") {
