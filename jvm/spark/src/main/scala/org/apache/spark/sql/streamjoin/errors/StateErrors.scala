@@ -43,12 +43,7 @@ private[streamjoin] object StateErrors {
       subClass: String,
       location: String,
       parameters: (String, String)*
-  ): StreamJoinAnalysisException =
-    new StreamJoinAnalysisException(
-      s"STREAM_JOIN_REWRITE.$subClass",
-      parameters.toMap + ("location" -> location),
-      Origin()
-    )
+  ): StreamJoinAnalysisException = about(location, s"STREAM_JOIN_REWRITE.$subClass", parameters)
 
   /**
    * @param subClass of `STREAM_JOIN_WARM_START`
@@ -57,9 +52,11 @@ private[streamjoin] object StateErrors {
       subClass: String,
       location: String,
       parameters: Seq[(String, String)]
-  ): StreamJoinAnalysisException =
+  ): StreamJoinAnalysisException = about(location, s"STREAM_JOIN_WARM_START.$subClass", parameters)
+
+  private def about(location: String, condition: String, parameters: Seq[(String, String)]) =
     new StreamJoinAnalysisException(
-      s"STREAM_JOIN_WARM_START.$subClass",
+      condition,
       parameters.toMap + ("location" -> location),
       Origin()
     )

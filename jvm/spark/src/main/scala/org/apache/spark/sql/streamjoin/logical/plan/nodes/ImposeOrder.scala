@@ -17,7 +17,8 @@ import org.apache.spark.sql.streamjoin.logical.times.{
 
 /**
  * Logical node of a watermarked event-time column. The watermark is the largest value seen minus
- * `lag`; with groups of rows, the least of their watermarks. Rows pass through in no particular order. Those too far ahead may be dropped.
+ * `lag`; with groups of rows, the least of their watermarks. Rows pass through in no particular
+ * order. Those too far ahead may be dropped.
  *
  * @param id identifies the node while the query runs
  * @param column the event-time column
