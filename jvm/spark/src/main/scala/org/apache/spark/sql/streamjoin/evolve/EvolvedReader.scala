@@ -3,16 +3,12 @@ package org.apache.spark.sql.streamjoin.evolve
 import scala.collection.mutable
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.SparkContext
-import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.physical.eventtime.BucketPlacement
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
-import org.apache.spark.sql.streamjoin.rewrite.{RowPart, RowReader}
-import org.apache.spark.util.SerializableConfiguration
+import org.apache.spark.sql.streamjoin.rewrite.{RowPart, RowReader, StoredPart}
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.{MaybePartition, Placement, StoredRowTargets}
@@ -52,29 +48,20 @@ private[evolve] final case class EvolvedReader(
     partitions: Int
 ) extends RowReader[BySide[RowCounts]] {
 
-  override def parts(
-      context: SparkContext,
-      hadoopConf: Broadcast[SerializableConfiguration]
-  ): RDD[RowPart[BySide[RowCounts]]] =
-    RowReader.numbered(join.partitions, context, hadoopConf)(new EvolvedPart(this, _, _))
+  override def parts: Int = join.partitions
+
+  override def open(part: Int, hadoopConf: Configuration): RowPart[BySide[RowCounts]] =
+    new EvolvedPart(this, part, hadoopConf)
 }
 
-private final class EvolvedPart(
-    reader: EvolvedReader,
-    override val partition: Int,
-    hadoopConf: Configuration
-) extends RowPart[BySide[RowCounts]] {
+private final class EvolvedPart(reader: EvolvedReader, partition: Int, hadoopConf: Configuration)
+    extends StoredPart[BySide[RowCounts]](reader.join, partition, hadoopConf) {
   import reader.{evicting, flags, join, layout, partitions}
 
-  private val stored = join.read(partition, hadoopConf, inUse = false)
   private val placement = Placement(join.routing, partition, join.partitions)
   private val sides = BySide.of(new OneSide(_))
   private val places = layout.reader()
   private val targets = new StoredRowTargets(layout.routing, partitions)
-
-  override def numbers: Map[String, Long] = stored.numbers
-
-  override def evicted: BySide[Seq[Long]] = BySide.of(stored.evicted(_).toSeq)
 
   override def rows: Iterator[(Int, StoredRow)] = stored.rows.filter(isOwned).flatMap { row =>
     val side = if (reader.from.left == row.side) Side.Left else Side.Right
@@ -82,8 +69,6 @@ private final class EvolvedPart(
   }
 
   override def found: BySide[RowCounts] = sides.map(_.counts)
-
-  override def close(): Unit = stored.close()
 
   /** Of the copies of a row, only that of its owner counts. A hash identifies a hot key. */
   private def isOwned(row: StoredRow): Boolean =

@@ -3,13 +3,9 @@ package org.apache.spark.sql.streamjoin.rescale
 import scala.collection.mutable
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.SparkContext
-import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
-import org.apache.spark.sql.streamjoin.rewrite.{RowPart, RowReader}
-import org.apache.spark.util.SerializableConfiguration
+import org.apache.spark.sql.streamjoin.rewrite.{RowPart, RowReader, StoredPart}
 
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.HotKey
@@ -37,26 +33,16 @@ private[rescale] final case class StoredReader(
     to: Int
 ) extends RowReader[FoundKeys] {
 
-  override def parts(
-      context: SparkContext,
-      hadoopConf: Broadcast[SerializableConfiguration]
-  ): RDD[RowPart[FoundKeys]] =
-    RowReader.numbered(join.partitions, context, hadoopConf)(new StoredPart(this, _, _))
+  override def parts: Int = join.partitions
+
+  override def open(part: Int, hadoopConf: Configuration): RowPart[FoundKeys] =
+    new MovedPart(this, part, hadoopConf)
 }
 
-private final class StoredPart(
-    reader: StoredReader,
-    override val partition: Int,
-    hadoopConf: Configuration
-) extends RowPart[FoundKeys] {
-  import reader.{join, keys, to}
+private final class MovedPart(reader: StoredReader, partition: Int, hadoopConf: Configuration)
+    extends StoredPart[FoundKeys](reader.join, partition, hadoopConf) {
 
-  private val stored = join.read(partition, hadoopConf, inUse = false)
-  private val places = new RowPlaces(join, keys, to, partition)
-
-  override def numbers: Map[String, Long] = stored.numbers
-
-  override def evicted: BySide[Seq[Long]] = BySide.of(stored.evicted(_).toSeq)
+  private val places = new RowPlaces(reader.join, reader.keys, reader.to, partition)
 
   override def rows: Iterator[(Int, StoredRow)] = stored.rows.flatMap { row =>
     val targets = mutable.Buffer.empty[(Int, StoredRow)]
@@ -66,6 +52,4 @@ private final class StoredPart(
 
   override def found: FoundKeys =
     FoundKeys(BySide.of((side: Side) => places.readings(side)), places.hotKeys)
-
-  override def close(): Unit = stored.close()
 }

@@ -1,11 +1,8 @@
 package org.apache.spark.sql.streamjoin.rewrite
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.SparkContext
-import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
-import org.apache.spark.util.SerializableConfiguration
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 
 import io.streamjoin.model.BySide
 
@@ -17,22 +14,11 @@ import io.streamjoin.model.BySide
  */
 private[streamjoin] trait RowReader[F] extends Serializable {
 
-  /** One element for each task. It is used in that task only. */
-  def parts(
-      context: SparkContext,
-      hadoopConf: Broadcast[SerializableConfiguration]
-  ): RDD[RowPart[F]]
-}
+  /** The number of parts. One task reads each of them. */
+  def parts: Int
 
-private[streamjoin] object RowReader {
-
-  /** Reads parts by their numbers. */
-  def numbered[F](
-      parts: Int,
-      context: SparkContext,
-      hadoopConf: Broadcast[SerializableConfiguration]
-  )(open: (Int, Configuration) => RowPart[F]): RDD[RowPart[F]] =
-    context.parallelize(0 until parts, math.max(1, parts)).map(open(_, hadoopConf.value.value))
+  /** Opens a part in the task that reads it. */
+  def open(part: Int, hadoopConf: Configuration): RowPart[F]
 }
 
 /** The rows that one task reads. */
@@ -53,4 +39,20 @@ private[streamjoin] trait RowPart[F] {
   def found: F
 
   def close(): Unit
+}
+
+/** The rows in a partition of a join. */
+private[streamjoin] abstract class StoredPart[F](
+    join: StoredJoin,
+    override val partition: Int,
+    hadoopConf: Configuration
+) extends RowPart[F] {
+
+  protected val stored = join.read(partition, hadoopConf, inUse = false)
+
+  override def numbers: Map[String, Long] = stored.numbers
+
+  override def evicted: BySide[Seq[Long]] = BySide.of(stored.evicted(_).toSeq)
+
+  override def close(): Unit = stored.close()
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.rewrite
 import java.util.UUID
 
 import org.apache.spark.{HashPartitioner, TaskContext}
-import org.apache.spark.rdd.ShuffledRDD
+import org.apache.spark.rdd.{RDD, ShuffledRDD}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.UnsafeRowSerializer
@@ -31,7 +31,7 @@ private[streamjoin] final class StateWriter(session: SparkSession, partitions: I
   /** Reads all rows, and writes nothing. */
   def survey[F](reader: RowReader[F]): Seq[Survey[F]] = {
     val to = partitions
-    reader.parts(context, hadoopConf).map(Survey.of(_, to)).collect().toSeq
+    opened(reader).map(Survey.of(_, to)).collect().toSeq
   }
 
   /**
@@ -49,7 +49,7 @@ private[streamjoin] final class StateWriter(session: SparkSession, partitions: I
     val format = StateFormats.of(state.format)
     val settings = format.settingsOfNew(session.sessionState.conf)
     val moved = new ShuffledRDD[Int, InternalRow, InternalRow](
-      reader.parts(context, conf).flatMap { part =>
+      opened(reader).flatMap { part =>
         TaskContext.get().addTaskCompletionListener[Unit](_ => part.close())
         val packed = new MovedRow
         part.rows.map { case (target, row) => target -> (packed(row): InternalRow) }
@@ -69,6 +69,12 @@ private[streamjoin] final class StateWriter(session: SparkSession, partitions: I
       )
     }
     ids
+  }
+
+  private def opened[F](reader: RowReader[F]): RDD[RowPart[F]] = {
+    val conf = hadoopConf
+    context.parallelize(0 until reader.parts, math.max(1, reader.parts))
+      .map(reader.open(_, conf.value.value))
   }
 }
 

@@ -29,7 +29,8 @@ import io.streamjoin.model.Side
  * Everything is read if one join has no such distance, or if the query has another operator with
  * state.
  */
-private[warm] final class EarliestTimes(plan: LogicalPlan, inputs: Seq[Input]) {
+private[warm] final class EarliestTimes(plan: LogicalPlan, inputs: Seq[Input])
+    extends AliasHelper {
 
   private val orders = plan.collect { case o: ImposeOrder => o }
   private val joins = plan.collect { case j: StreamJoin => j }
@@ -123,10 +124,7 @@ private[warm] final class EarliestTimes(plan: LogicalPlan, inputs: Seq[Input]) {
         val names = AttributeMap(live.output.zip(input.rows.logicalPlan.output))
         Some(time.transform { case a: Attribute => names.getOrElse(a, a) })
       case p: Project =>
-        val aliases = AttributeMap(p.projectList.collect { case a: Alias =>
-          a.toAttribute -> a.child
-        })
-        below(p.child, time.transform { case a: Attribute => aliases.getOrElse(a, a) }, input)
+        below(p.child, replaceAlias(time, getAliasMap(p)), input)
       case _: Filter | _: SubqueryAlias | _: EventTimeWatermark =>
         below(part.children.head, time, input)
       case _ => None

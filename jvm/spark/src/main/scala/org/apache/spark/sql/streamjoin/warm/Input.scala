@@ -2,9 +2,7 @@ package org.apache.spark.sql.streamjoin.warm
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
-import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.streamjoin.spark.StreamingRelation
 
 /**
  * A live stream with its history.
@@ -37,11 +35,6 @@ private[warm] object Input {
       case (from, to) => Alias(from, to.name)(to.exprId, to.qualifier, Some(to.metadata))
     }
     Project(columns, table.logicalPlan)
-  }
-
-  def isSource(plan: LogicalPlan): Boolean = plan match {
-    case _: StreamingRelation | _: StreamingRelationV2 => true
-    case _                                             => false
   }
 
   /** The history without the rows that a condition excludes. */

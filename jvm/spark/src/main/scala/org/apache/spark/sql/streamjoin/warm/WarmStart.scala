@@ -58,9 +58,9 @@ private[warm] final class WarmStart(
 
   private def input(history: History): Input = {
     val live = history.live.asInstanceOf[classic.DataFrame].queryExecution.analyzed
-    val name = live.collectLeaves().flatMap(InputSources.of).flatMap(_.identities).mkString(", ")
+    val name = InputSources.of(live).flatMap(_.identities).mkString(", ")
     if (history.rows.isStreaming) throw refusal("STREAMING_HISTORY", Seq("live" -> name))
-    live.collectLeaves().filter(Input.isSource) match {
+    InputSources.leaves(live) match {
       case Seq(source) =>
         val rows = history.rows.to(live.schema).asInstanceOf[classic.DataFrame]
         val found = new Input(live, source, rows, history, name)
@@ -92,7 +92,7 @@ private[warm] final class WarmStart(
       Input.inPlaceOf(part, tables.stream(rows, NamedSources.nameOf(source)))
     inputs.find(_.isReadBy(part)) match {
       case Some(input) => table(input.source, Input.where(input.rows, conditions.get(input)))
-      case None if Input.isSource(part) => table(part, none(part.schema))
+      case None if InputSources.isSource(part) => table(part, none(part.schema))
       case None                         => part.mapChildren(reading(inputs, conditions, tables))
     }
   }
@@ -103,7 +103,7 @@ private[warm] final class WarmStart(
   private def withoutHistory(inputs: Seq[Input]): Seq[String] = {
     def sources(part: LogicalPlan): Seq[LogicalPlan] =
       if (inputs.exists(_.isReadBy(part))) Nil
-      else if (Input.isSource(part)) Seq(part)
+      else if (InputSources.isSource(part)) Seq(part)
       else part.children.flatMap(sources)
     sources(plan).flatMap(InputSources.of).flatMap(_.identities).distinct
   }

@@ -25,7 +25,10 @@ private[streamjoin] object InputSources {
 
   /** The leaves of the plan that read these sources. */
   def leaves(input: LogicalPlan): Seq[LogicalPlan] =
-    input.collectLeaves().filter(located(_).nonEmpty)
+    input.collectLeaves().filter(isSource)
+
+  /** Whether a part of a plan reads a streaming source. */
+  def isSource(part: LogicalPlan): Boolean = located(part).nonEmpty
 
   private def located(leaf: LogicalPlan): Seq[String] = leaf match {
     case s: StreamingRelation if s.dataSource.catalogTable.nonEmpty =>
