@@ -25,8 +25,11 @@ def evolve(
     """Write a new checkpoint of a stopped query, from which a changed query continues.
 
     The changed query keeps the buffered rows, their matched flags, the watermarks, the offsets of
-    the sources and the batch numbers. Its plan tells how it stores a row: the columns, the key, the
-    times and the limits of each row are computed anew. The old checkpoint is not changed.
+    the sources and the batch numbers. Its plan describes how it stores a row: the columns, the key,
+    the times and the limits of each row are computed anew. The old checkpoint is not changed.
+
+    The checkpoint may also be that of the same query with joins of Spark. Set
+    ``spark.sql.streamJoin.replaceBuiltin`` to true, so that the query has joins of this project.
 
     Parameters
     ----------
@@ -63,8 +66,8 @@ def evolve(
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN_REWRITE``. The checkpoint, the folder for the new one, or the
         change is refused before anything is written: the query runs; ``to`` is not empty; a
-        stateful operator of Spark itself has state; a column has a narrower type; the stored flags
-        do not decide another join type; an argument names nothing.
+        stateful operator of Spark other than a join has state; a column has a narrower type; the
+        stored flags do not decide another join type; an argument names nothing.
 
         ``STREAM_JOIN_STATE.NOT_FOUND``. No batch is committed, or the checkpoint has no state of a
         ``streamJoin``.

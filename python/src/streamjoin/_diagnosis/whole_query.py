@@ -58,8 +58,8 @@ def _raised_by(first: str) -> str:
 _MENDS = {
     "STREAMING_STATEFUL_OPERATOR_NOT_MATCH": (
         "The checkpoint has other operators: symmetricHashJoin is Spark's join, streamJoin is "
-        "this project's. Start with a new checkpointLocation, or restore the setting "
-        "spark.sql.streamJoin.replaceBuiltin."
+        "this project's. Let streamjoin.evolve take over the rows of Spark's join, or start with a "
+        "new checkpointLocation, or restore the setting spark.sql.streamJoin.replaceBuiltin."
     ),
     "OutOfMemoryError": (
         "Give the executors more memory (in local mode spark.driver.memory), or set "

@@ -30,6 +30,7 @@ private[evolve] object EvolutionText {
     val rows = counts.left.read + counts.right.read
     val head = s"${now.name}: continues ${before.kind} ${before.id}, $rows rows"
     val ofJoin = if (before.join.isOrder) Nil
+    else if (before.isSparks) Seq(s"type: ${was.joinType.name}, as in the changed query")
     else changed("type", was.joinType.name, description.joinType.name) ++
       changed("keys", was.keys.mkString(", "), description.keys.mkString(", ")) ++
       changed("bounds", bounds(was), bounds(description))

@@ -5,7 +5,8 @@ import org.apache.spark.sql.{classic, DataFrame}
 import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataWriter
-import org.apache.spark.sql.streamjoin.checkpoint.StateSchemaFiles
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.checkpoint.{DescribedKind, StateSchemaFiles}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.InputSources
 import org.apache.spark.sql.streamjoin.physical.PlannedQuery
@@ -50,24 +51,19 @@ private[evolve] final class Evolve(
     dryRun: Boolean
 ) extends CheckpointRewrite(session, location, target) {
 
-  private val before = stored.of(None).map(StoredOperator)
-  override protected val partitions: Int = before.head.join.partitions
+  private val sparks = stored.others.collect { case (id, SparkJoin.Operator) =>
+    new SparkJoin(session, stored, id)
+  }
+  override protected val partitions: Int =
+    sparks.headOption.fold(stored.of(None).head.partitions)(_.partitions)
+  private val query = changed.queryExecution.analyzed
+  private val log = CheckpointFiles.offsets(session, new Path(stored.root, DIR_NAME_OFFSETS))
 
   /** @return lines about each operator */
   def run(): Seq[String] = {
-    refuseLocations()
-    val offsets = files.lines(DIR_NAME_OFFSETS, planned max batch).drop(2)
-    val log = CheckpointFiles.offsets(session, new Path(stored.root, DIR_NAME_OFFSETS))
-    val query = changed.queryExecution.analyzed
+    refuseLocations(reads = Set(SparkJoin.Operator))
     if (!changed.isStreaming)
       throw refusal("INVALID_ARGUMENT", "what" -> "changed", "known" -> "a streaming DataFrame")
-    val sources = SourceMap.of(
-      before.map(_.sources),
-      offsets.length,
-      InputSources.of(query),
-      told.sources,
-      NamedSources.findOffsets(log, planned max batch)
-    )(refuse)
     val own = session.cloneSession()
     own.withActive {
       val plan = PlannedQuery.of(
@@ -78,12 +74,39 @@ private[evolve] final class Evolve(
         planned max batch,
         log
       )
-      val operators = operatorsOf(plan)
-      val continued = Continued.of(operators, before, sources)
-      val evolved = plans(own, operators, continued, sources)
-      if (!dryRun) write(evolved, sources)
-      evolved.flatMap(_.told) ++ sourceLines(sources) ++
-        removed(continued.values.map(_.before.id).toSet)
+      evolve(own, operatorsOf(plan))
+    }
+  }
+
+  private def evolve(own: classic.SparkSession, operators: Seq[ChangedOperator]): Seq[String] = {
+    val before = stored.all.map(StoredOperator(_)) ++ takenOver(operators)
+    val sources = SourceMap.of(
+      before.map(_.sources),
+      files.lines(DIR_NAME_OFFSETS, planned max batch).drop(2).length,
+      InputSources.of(query),
+      told.sources,
+      NamedSources.findOffsets(log, planned max batch)
+    )(refuse)
+    val continued = Continued.of(operators, before, sources)
+    val evolved = plans(own, operators, before, continued, sources)
+    if (!dryRun) write(evolved, before.head.join, sources)
+    evolved.flatMap(_.told) ++ sourceLines(sources) ++
+      removed(before, continued.values.map(_.before.id).toSet)
+  }
+
+  /** The joins of Spark in the checkpoint. The changed query has the same ones. */
+  private def takenOver(operators: Seq[ChangedOperator]): Seq[StoredOperator] = {
+    val known = (stored.all.map(_.operator) ++ sparks.map(_.id)).toSet
+    for (spark <- sparks) yield {
+      val pair = for {
+        now <- operators.find(_.id == spark.id) if operators.map(_.id).toSet == known
+        layout <- now.layout if layout.description.kind == DescribedKind.EventTime
+      } yield spark.continuedBy(now, layout)
+      pair.getOrElse(throw refusal(
+        "OTHER_JOINS",
+        "before" -> sparks.length.toString,
+        "now" -> operators.map(_.name).mkString(", ")
+      ))
     }
   }
 
@@ -107,6 +130,7 @@ private[evolve] final class Evolve(
   private def plans(
       own: classic.SparkSession,
       operators: Seq[ChangedOperator],
+      before: Seq[StoredOperator],
       continued: Map[Long, Continued],
       sources: SourceMap
   ): Seq[EvolvedOperator] = {
@@ -115,10 +139,10 @@ private[evolve] final class Evolve(
       told.fill,
       own.sessionState.conf.sessionLocalTimeZone,
       own.sessionState.conf.resolver,
-      new ColumnSources(changed.queryExecution.analyzed, sources).of,
+      new ColumnSources(query, sources).of,
       refuse
     )
-    requireUsed(operators, columns)
+    requireUsed(operators, before)
     val numbers = before.map { operator =>
       val found = operator.join.read(0, hadoopConf, inUse = false)
       found.close()
@@ -143,7 +167,7 @@ private[evolve] final class Evolve(
   }
 
   /** Refuses a name of `rename` or `fill` that no stored column has, which may be misspelt. */
-  private def requireUsed(operators: Seq[ChangedOperator], columns: ColumnChanges): Unit = {
+  private def requireUsed(operators: Seq[ChangedOperator], before: Seq[StoredOperator]): Unit = {
     val old = before.flatMap(b => b.join.sides.flatMap(b.join.rows(_).fieldNames)).distinct
     val now = operators.flatMap(_.layout).flatMap(l => l.columns.left ++ l.columns.right)
       .map(_.name).distinct
@@ -166,18 +190,18 @@ private[evolve] final class Evolve(
 
   private def write(
       evolved: Seq[EvolvedOperator],
+      before: StoredJoin,
       sources: SourceMap
   ): Unit = {
     val writer = new StateWriter(session, partitions)
-    val first = before.head.join.version(0)
     val ids = evolved.flatMap { operator =>
       describe(s"write the rows of ${operator.now.name}")
       writeDescription(operator.now.exec)
       val state = StateWriter.NewState(
         files.state.toString,
         operator.now.id,
-        first.number,
-        first.checkpointId.nonEmpty,
+        before.version,
+        before.recordsIds,
         operator.now.exec.stateFormat,
         operator.now.exec.storedSchema
       )
@@ -204,7 +228,7 @@ private[evolve] final class Evolve(
     ) ++
       sources.removed.map(s => s"source ${SourceMap.shown(Seq(s))}: is not read any more")
 
-  private def removed(continued: Set[Long]): Seq[String] =
+  private def removed(before: Seq[StoredOperator], continued: Set[Long]): Seq[String] =
     before.filterNot(b => continued(b.id)).map { b =>
       s"${b.kind} ${b.id} of the checkpoint: removed, its rows are left out"
     }

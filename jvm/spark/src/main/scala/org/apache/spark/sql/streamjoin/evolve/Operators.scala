@@ -24,8 +24,12 @@ private[evolve] final case class ChangedOperator(exec: EventTimeExec) {
     (other.exec ne exec) && other.exec.exists(_ eq exec)
 }
 
-/** A join or ordered output of the checkpoint. */
-private[evolve] final case class StoredOperator(join: StoredJoin) {
+/**
+ * A join or ordered output of the checkpoint.
+ *
+ * @param isSparks whether it is a join of Spark, described as the one that continues it
+ */
+private[evolve] final case class StoredOperator(join: StoredJoin, isSparks: Boolean = false) {
 
   val id: Long = join.operator
 
@@ -35,7 +39,8 @@ private[evolve] final case class StoredOperator(join: StoredJoin) {
   /** The sources of its rows in the order of the query. */
   def sources: Seq[InputSource] = inputs.flatten
 
-  def kind: String = if (join.isOrder) "ordered output" else "join"
+  def kind: String =
+    if (isSparks) "Spark's join" else if (join.isOrder) "ordered output" else "join"
 }
 
 /**

@@ -30,12 +30,11 @@ private[rescale] final case class OperatorPlan(
   /** @return the IDs of the new versions by partition, if the checkpoint records IDs */
   def write(writer: StateWriter, files: NewFiles, batch: Long): Option[Seq[String]] = {
     files.describe(join, batch, hot)
-    val before = join.version(0)
     val state = StateWriter.NewState(
       files.state.toString,
       join.operator,
-      before.number,
-      before.checkpointId.nonEmpty,
+      join.version,
+      join.recordsIds,
       join.description.format,
       join.rows
     )

@@ -73,8 +73,12 @@ private[streamjoin] abstract class CheckpointRewrite(
       parameters: (String, String)*
   ): StreamJoinAnalysisException = StateErrors.rewrite(subClass, location, parameters: _*)
 
-  /** Refuses checkpoints and folders from which, or to which, nothing can be written. */
-  protected final def refuseLocations(): Unit = {
+  /**
+   * Refuses checkpoints and folders from which, or to which, nothing can be written.
+   *
+   * @param reads the names of the operators of Spark whose state can be read
+   */
+  protected final def refuseLocations(reads: Set[String] = Set.empty): Unit = {
     // those of all sessions of the application
     val running = session.sharedState.activeStreamingQueries.values.asScala
     for (query <- running if stored.qualified(query.resolvedCheckpointRoot) == stored.root)
@@ -90,7 +94,7 @@ private[streamjoin] abstract class CheckpointRewrite(
     }
     for (entry <- needed.diff(files.batches(DIR_NAME_OFFSETS)).headOption)
       throw refusal("MISSING_OFFSETS", "batch" -> entry.toString)
-    for ((operator, name) <- stored.others)
+    for ((operator, name) <- stored.others if !reads(name))
       throw refusal("OTHER_OPERATOR", "operator" -> operator.toString, "name" -> name)
   }
 

@@ -93,7 +93,7 @@ private[warm] final class WarmStart(
     inputs.find(_.isReadBy(part)) match {
       case Some(input) => table(input.source, Input.where(input.rows, conditions.get(input)))
       case None if InputSources.isSource(part) => table(part, none(part.schema))
-      case None                         => part.mapChildren(reading(inputs, conditions, tables))
+      case None => part.mapChildren(reading(inputs, conditions, tables))
     }
   }
 

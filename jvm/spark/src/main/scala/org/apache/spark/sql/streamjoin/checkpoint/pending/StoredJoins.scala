@@ -40,6 +40,8 @@ import io.streamjoin.placement.Routing
  * @param routing placement of its rows in the partitions
  * @param rows columns of each side's rows
  * @param metadata the metadata beside its state
+ * @param version the number of its version
+ * @param recordsIds whether the checkpoint records IDs of versions
  */
 private[streamjoin] final case class StoredJoin(
     operator: Long,
@@ -49,16 +51,45 @@ private[streamjoin] final case class StoredJoin(
     routing: Routing,
     rows: BySide[StructType],
     metadata: OperatorStateMetadataV2,
-    version: Int => StoredVersion
+    version: Long,
+    recordsIds: Boolean,
+    contents: StoredPartitions
 ) {
 
   /** Reads a partition, see [[StateFormat.read]]. */
-  def read(partition: Int, hadoopConf: Configuration, inUse: Boolean): StoredRows = {
-    val of = version(partition)
-    val found = StateFormats.of(description.format).read(of, hadoopConf, inUse)
+  def read(partition: Int, hadoopConf: Configuration, inUse: Boolean): StoredRows =
+    contents.read(partition, hadoopConf, inUse)
+
+  def sides: Seq[Side] = if (isOrder) Seq(StoredOrder.Held) else Side.both
+
+  /** Value of the column `side`. */
+  def called(side: Side): String = if (isOrder) StoredOrder.Called else side.name
+}
+
+/** The rows of an operator, by partition. */
+private[streamjoin] trait StoredPartitions extends Serializable {
+
+  /** See [[StateFormat.read]]. */
+  def read(partition: Int, hadoopConf: Configuration, inUse: Boolean): StoredRows
+}
+
+/**
+ * Those of an operator of this project.
+ *
+ * @param versions the version of a partition
+ */
+private final case class OwnPartitions(
+    format: StateFormat,
+    routing: Routing,
+    versions: Int => StoredVersion
+) extends StoredPartitions {
+
+  override def read(partition: Int, hadoopConf: Configuration, inUse: Boolean): StoredRows = {
+    val version = versions(partition)
+    val found = format.read(version, hadoopConf, inUse)
     val hot = Some(routing).collect { case Routing.ByKeyAndTime(_, hot) => hot }
     try HotKeySums(HotKeySums.of(hot), None).check(
-        of.store.storeCheckpointLocation().toString,
+        version.store.storeCheckpointLocation().toString,
         found.numbers.get(HotKeySums.Name)
       )
     catch {
@@ -68,11 +99,6 @@ private[streamjoin] final case class StoredJoin(
     }
     found
   }
-
-  def sides: Seq[Side] = if (isOrder) Seq(StoredOrder.Held) else Side.both
-
-  /** Value of the column `side`. */
-  def called(side: Side): String = if (isOrder) StoredOrder.Called else side.name
 }
 
 /**
@@ -115,13 +141,24 @@ private[streamjoin] final class StoredJoins(
     asOf.getOrElse(kept.last)
   }
 
-  /** Start time of the batch, by the clock of the query that ran it. */
-  def batchTimeMs: Option[Long] = {
+  private def ofBatch = {
     val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_OFFSETS)
     readable(s"offsets/$batch") {
       CheckpointFiles.offsets(session, folder).offsetSeqMetadataForBatchId(batch)
-    }.map(_.batchTimestampMs)
+    }
   }
+
+  /** Start time of the batch, by the clock of the query that ran it. */
+  def batchTimeMs: Option[Long] = ofBatch.map(_.batchTimestampMs)
+
+  /** Spark's watermark by which the batch evicted rows. */
+  def batchWatermarkMs: Option[Long] = ofBatch.map(_.batchWatermarkMs)
+
+  private def idsOfVersions =
+    readable(s"commits/$batch")(commits.get(batch)).flatMap(_.stateUniqueIds)
+
+  /** Whether the batch has recorded IDs of versions. */
+  def recordsIds: Boolean = idsOfVersions.exists(_.nonEmpty)
 
   /** All joins and ordered outputs of this project, by ascending number. */
   lazy val all: Seq[StoredJoin] = operators.flatMap { operator =>
@@ -214,29 +251,34 @@ private[streamjoin] final class StoredJoins(
     JoinDescription.check(location, json)
     val store = metadata.stateStoreInfo.head
     val rows = schemas(operator, store.stateSchemaFilePaths)
-    val ids = readable(
-      s"commits/$batch"
-    )(commits.get(batch)).flatMap(_.stateUniqueIds).flatMap(_.get(operator))
+    val ids = idsOfVersions.flatMap(_.get(operator))
     val conf = format.settings(settings(ids.nonEmpty))
     // tasks receive no more than these
     val (stateRoot, number) = (state.toString, batch + 1)
     val description = if (isOrder) StoredOrder.read(json) else JoinDescription.read(json)
+    val placed = routing(operator, description)
     StoredJoin(
       operator,
       JoinDescription.partitions(json),
       description,
       isOrder,
-      routing(operator, description),
+      placed,
       rows,
       metadata,
-      partition =>
-        StoredVersion(
-          StateStoreId(stateRoot, operator, partition),
-          number,
-          ids.map(_(partition).head),
-          rows,
-          conf
-        )
+      number,
+      ids.nonEmpty,
+      OwnPartitions(
+        format,
+        placed,
+        partition =>
+          StoredVersion(
+            StateStoreId(stateRoot, operator, partition),
+            number,
+            ids.map(_(partition).head),
+            rows,
+            conf
+          )
+      )
     )
   }
 
