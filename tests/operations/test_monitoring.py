@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.orders import Shop
+from tests.orders import WITHIN_THE_HOUR, Shop
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = re.compile(r'__name__=~"([^"]+)"')
@@ -47,7 +47,8 @@ def selectors() -> list[tuple[str, str]]:
 @pytest.fixture
 def exported(shop: Shop) -> list[str]:
     """The metric names of a running query, as Spark's Prometheus servlet writes them."""
-    run = shop.joined("full")
+    grouped = shop.ordered(per="id")
+    run = shop.run(grouped.streamJoin(shop.delivered(), WITHIN_THE_HOUR, "full"))
     shop.order((1, "10:00"))
     shop.deliver((1, "10:10"))
     query = (

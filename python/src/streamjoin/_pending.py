@@ -56,6 +56,8 @@ def pending(
         - ``expires``: the row stays buffered until that watermark is *above* this; NULL: that
           watermark never evicts it
         - ``watermark``: that watermark after the batch; NULL: unknown yet
+        - ``waits_for_group`` STRING: the slowest group of ``waits_for``, which holds its watermark
+          back; NULL if the column has no groups (``per`` of ``imposeOrder``)
         - ``matched`` BOOLEAN: whether the row has been joined; NULL if the join does not depend
           on it (inner joins, the side that is not preserved)
         - ``limits`` ARRAY of STRUCT of ``waits_for``, ``expires``, ``watermark``: all limits, if

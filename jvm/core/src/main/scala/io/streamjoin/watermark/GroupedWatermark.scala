@@ -30,6 +30,17 @@ final case class GroupedWatermark(column: Long, groups: Map[String, GroupedWater
   import GroupedWatermark._
 
   /**
+   * The groups that hold the watermark of the column back, the slowest first. One without a row so
+   * far is the slowest.
+   *
+   * @param nowMs the time of the batch; none if no batch has run
+   */
+  def slowest(idleTimeoutMs: Option[Long], nowMs: Option[Long]): Seq[(String, Group)] =
+    groups.toSeq
+      .filterNot { case (_, g) => nowMs.exists(g.isIdle(idleTimeoutMs, _)) }
+      .sortBy { case (name, g) => (g.watermark, name) }
+
+  /**
    * The watermarks at the end of a batch.
    *
    * @param arrived the largest time of each group in the batch, or `Watermarks.Unknown` for a group

@@ -130,7 +130,8 @@ private object DescriptionComparison {
     JoinDescription.Aliases,
     JoinDescription.Checksums,
     StoredSources.Part,
-    ExcludedRules.Part
+    ExcludedRules.Part,
+    StoredGroupColumns.Part
   )
 
   private val words = Map(

@@ -6,9 +6,10 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
-import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
+import org.apache.spark.sql.streamjoin.checkpoint.{StoredGroupColumns, StoredSources}
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, StreamOrder}
@@ -36,6 +37,7 @@ import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
 private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     extends (LogicalPlan => Unit)
     with Logging {
+  import CheckCheckpoint._
 
   override def apply(plan: LogicalPlan): Unit = plan match {
     case w: WriteToStream =>
@@ -103,12 +105,20 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
         val operators = planned(w, own, batch, log).toSeq
           .flatMap(_.collect { case o: CheckpointedState => o })
         val written = operators.flatMap(o => o.requireFit().map(o.getStateInfo.operatorId -> _))
+        val described = operators.map(o => o.getStateInfo.operatorId -> o.described).toMap
         StoredSources.requireInPlace(
           folder(w, DIR_NAME_STATE).toString,
           written.toMap,
-          operators.map(o => o.getStateInfo.operatorId -> o.described).toMap,
+          described,
           NamedSources.findOffsets(log, batch)
         )
+        if (!w.getTagValue(GroupsCompared).contains(true)) {
+          w.setTagValue(GroupsCompared, true)
+          for {
+            (operator, before) <- written
+            change <- StoredGroupColumns.changes(before, described(operator))
+          } logWarning(s"Operator $operator of ${w.resolvedCheckpointLocation}: $change")
+        }
       }
     }
   }
@@ -134,4 +144,10 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
   }
 
   private def classicSession: classic.SparkSession = session.asInstanceOf[classic.SparkSession]
+}
+
+private object CheckCheckpoint {
+
+  /** Set once changed groups are logged, because Spark checks a plan more than once. */
+  private val GroupsCompared = TreeNodeTag[Boolean]("io.streamjoin.groupsCompared")
 }

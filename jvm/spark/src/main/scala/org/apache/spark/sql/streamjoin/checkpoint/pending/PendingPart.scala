@@ -10,14 +10,17 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection
 }
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
-import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
+import org.apache.spark.sql.streamjoin.checkpoint.{StoredGroupColumns, StoredGroups, StoredRow}
+import org.apache.spark.unsafe.types.UTF8String
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.placement.{MaybePartition, Placement}
+import io.streamjoin.watermark.GroupedWatermark
 
 /** Input partition of the data source: one partition of one join's state. */
 private[pending] final case class PendingPart(
     batch: Long,
+    batchTimeMs: Option[Long],
     join: StoredJoin,
     partition: Int,
     sides: Map[Side, PendingSide]
@@ -43,6 +46,7 @@ private[pending] final case class PendingPart(
     val projections = sides.map { case (side, p) =>
       side -> UnsafeProjection.create(columns.map(p.expressions))
     }
+    val slowest = slowestGroup(stored.numbers)
     val rows = stored.rows.filter(row => sides.contains(row.side) && isShown(row))
     new PartitionReader[InternalRow] {
       private var current: StoredRow = _
@@ -55,14 +59,31 @@ private[pending] final case class PendingPart(
 
       override def get(): InternalRow = {
         val side = current.side
-        val values =
-          sides(side).values(batch, join.operator, place(side), current, stored.watermark(side))
+        val values = sides(side).values(
+          batch,
+          join.operator,
+          place(side),
+          current,
+          stored.watermark(side),
+          slowest
+        )
         projections(side)(values)
       }
 
       override def close(): Unit = stored.close()
     }
   }
+
+  /** The slowest group of a source column, that its watermark waits for. */
+  private def slowestGroup(
+      numbers: Map[String, Long]
+  ): Map[StoredGroupColumns, Option[UTF8String]] =
+    sides.values.flatMap(_.groups.flatten).toSet.map { (of: StoredGroupColumns) =>
+      val groups = GroupedWatermark(Watermarks.Unknown, StoredGroups.read(of.source, numbers))
+      of -> groups.slowest(of.idleTimeoutMs, batchTimeMs).headOption.map { case (name, _) =>
+        UTF8String.fromString(name)
+      }
+    }.toMap
 
   /**
    * Whether this partition returns the row. Of the copies of a row, only that of its owner counts.

@@ -45,6 +45,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
       .add("waits_for", StringType)
       .add("expires", limit)
       .add("watermark", limit)
+      .add("waits_for_group", StringType)
       .add("matched", BooleanType)
       .add("limits", ArrayType(limits, containsNull = false), nullable = false)
       .add("row", row)
@@ -58,6 +59,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
     join.description.joinType.notesMatches(side),
     Option.when(isByTime(join))(join.description.times.lookup(side).dataType),
     join.description.times.limits(side),
+    join.groups(side),
     join.rows(side),
     schema,
     zone

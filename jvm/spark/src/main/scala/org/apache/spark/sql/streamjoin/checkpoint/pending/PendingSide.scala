@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   StructsToJson
 }
 import org.apache.spark.sql.catalyst.util.GenericArrayData
-import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredTime}
+import org.apache.spark.sql.streamjoin.checkpoint.{StoredGroupColumns, StoredRow, StoredTime}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -22,6 +22,7 @@ import io.streamjoin.model.Watermarks
  *
  * @param called value of the column `side`
  * @param time type of the time by which rows are probed; none if it is by row identity
+ * @param groups the groups of the column of each limit, for those that have groups
  * @param rows columns of the rows
  * @param schema columns of the result
  */
@@ -30,6 +31,7 @@ private[pending] final case class PendingSide(
     notesMatches: Boolean,
     time: Option[DataType],
     limits: Seq[StoredTime],
+    groups: Seq[Option[StoredGroupColumns]],
     rows: StructType,
     schema: StructType,
     zone: String
@@ -49,7 +51,8 @@ private[pending] final case class PendingSide(
       operator: Long,
       partition: Option[Int],
       stored: StoredRow,
-      watermark: Int => Long
+      watermark: Int => Long,
+      slowest: StoredGroupColumns => Option[UTF8String]
   ): InternalRow = {
     val all = limits.indices.map { k =>
       Seq[Any](
@@ -58,7 +61,7 @@ private[pending] final case class PendingSide(
         limit(k, watermark(k))
       )
     }
-    val next = nearest(stored, watermark).fold(Seq.fill[Any](3)(null))(all)
+    val next = nearest(stored, watermark)
     InternalRow.fromSeq(
       Seq[Any](
         batch,
@@ -66,7 +69,8 @@ private[pending] final case class PendingSide(
         partition.map(Int.box).orNull,
         UTF8String.fromString(called),
         time.map(shown(stored.time, _, "time")).orNull
-      ) ++ next ++ Seq[Any](
+      ) ++ next.fold(Seq.fill[Any](3)(null))(all) ++ Seq[Any](
+        next.flatMap(groups).flatMap(slowest).orNull,
         if (notesMatches) stored.matched else null,
         new GenericArrayData(all.map(InternalRow.fromSeq(_))),
         stored.row

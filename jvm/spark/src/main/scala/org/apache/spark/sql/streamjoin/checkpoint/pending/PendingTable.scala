@@ -67,6 +67,7 @@ private[pending] object PendingTable {
       partition <- 0 until join.partitions
     } yield PendingPart(
       stored.batch,
+      stored.batchTimeMs,
       join,
       partition,
       shape.sidesOf(join).map(s => s -> shape.side(join, s)).toMap

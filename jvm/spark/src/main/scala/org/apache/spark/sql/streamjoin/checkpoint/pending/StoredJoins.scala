@@ -16,6 +16,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   JoinDescription,
   StateFormat,
   StateSchemaFiles,
+  StoredGroupColumns,
   StoredRows,
   StoredVersion
 }
@@ -59,6 +60,15 @@ private[streamjoin] final case class StoredJoin(
   /** Reads a partition, see [[StateFormat.read]]. */
   def read(partition: Int, hadoopConf: Configuration, inUse: Boolean): StoredRows =
     contents.read(partition, hadoopConf, inUse)
+
+  /** The groups of the column of each limit of a side, for those that have groups. */
+  def groups(side: Side): Seq[Option[StoredGroupColumns]] = {
+    val known = StoredGroupColumns.read(metadata.operatorPropertiesJson)
+    val said = description.times.said.toMap
+    description.times.limits(side).map { limit =>
+      known.find(_.time.contains(said.getOrElse(limit, limit.name)))
+    }
+  }
 
   def sides: Seq[Side] = if (isOrder) Seq(StoredOrder.Held) else Side.both
 

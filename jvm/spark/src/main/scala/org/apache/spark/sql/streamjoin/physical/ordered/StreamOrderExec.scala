@@ -152,6 +152,8 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     case _                     => Map.empty
   }
 
+  override protected def describedBase(source: Int): Option[String] = shownBases.get(source)
+
   override protected def figures: OperatorMetrics = StreamOrderExec.Figures
 
   /** The operator contains its own exchange by time bucket. */

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.stateful.operator
 
-import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
+import org.apache.spark.sql.streamjoin.checkpoint.{StoredGroups, StoredNumbers}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.times.GroupMaxima
 

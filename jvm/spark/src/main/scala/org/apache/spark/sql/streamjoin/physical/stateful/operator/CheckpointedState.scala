@@ -28,6 +28,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StateFormat,
   StateSchemaFiles,
   StoredDescription,
+  StoredGroupColumns,
   StoredSources
 }
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
@@ -113,7 +114,13 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
 
   /** The description for the metadata of the operator, in JSON. */
   private[streamjoin] final def described: String =
-    JoinDescription.and(description(format), StoredSources.part(sources) ~ ExcludedRules.part)
+    JoinDescription.and(
+      description(format),
+      StoredSources.part(sources) ~ ExcludedRules.part ~ StoredGroupColumns.part(groupColumns)
+    )
+
+  /** The groups of its source columns. */
+  protected def groupColumns: Seq[StoredGroupColumns] = Nil
 
   override def validateNewMetadata(
       oldMetadata: OperatorStateMetadata,

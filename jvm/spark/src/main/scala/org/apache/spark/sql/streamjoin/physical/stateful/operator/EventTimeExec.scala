@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.checkpoint.StoredGroupColumns
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   BatchReport,
@@ -88,6 +89,15 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
 
   /** The display name of each source column that is an event time of the operator. */
   protected def shownBases: Map[Int, String]
+
+  /** The display name of a source column that is an event time, in the description. */
+  protected def describedBase(source: Int): Option[String]
+
+  final override protected def groupColumns: Seq[StoredGroupColumns] =
+    bases.zipWithIndex.collect {
+      case (b: BaseColumn.Imposed, i) if b.per.nonEmpty =>
+        StoredGroupColumns(i, b.name, describedBase(i), b.per, b.idleTimeoutMs)
+    }
 
   private def shownGroups: Map[String, Long] = for {
     (i, watermark) <- groups.fold(Map.empty[Int, GroupedWatermark])(_.value)

@@ -49,6 +49,9 @@ private[physical] trait JoinExec extends EventTimeExec {
 
   final override protected def shownBases: Map[Int, String] = joinTimes.shownBases
 
+  final override protected def describedBase(source: Int): Option[String] =
+    joinTimes.ofSource.collectFirst { case (`source`, column) => bounds.columns(column).name }
+
   /** The alias of an input, for an input whose event times have no qualifier. */
   protected def alias(side: Side): Option[String] = None
 

@@ -57,9 +57,7 @@ private[stateful] object GroupMetrics {
       batchTimeMs: Option[Long]
   ): Map[String, Long] = if (base.per.isEmpty) Map.empty
   else {
-    val active = watermark.groups.toSeq
-      .filterNot { case (_, g) => batchTimeMs.exists(g.isIdle(base.idleTimeoutMs, _)) }
-      .sortBy { case (name, g) => (g.watermark, name) }
+    val active = watermark.slowest(base.idleTimeoutMs, batchTimeMs)
     val known = active.map(_._2.watermark).filter(_ != Watermarks.Unknown)
     val slowest = active.take(Slowest).flatMap { case (name, g) =>
       Seq(g.watermark).filter(_ != Watermarks.Unknown)

@@ -41,7 +41,7 @@ private[streamjoin] final case class JoinTimes(
   }.toMap
 
   /** Each source column that is a column of the join, with the index of that column. */
-  private def ofSource: Seq[(Int, Int)] = watermarks.inputs.zipWithIndex.collect {
+  def ofSource: Seq[(Int, Int)] = watermarks.inputs.zipWithIndex.collect {
     case (WatermarkPlan.Base(i), column) => i -> column
   }
 

@@ -1,8 +1,7 @@
-package org.apache.spark.sql.streamjoin.physical.stateful.operator
+package org.apache.spark.sql.streamjoin.checkpoint
 
 import scala.util.hashing.MurmurHash3
 
-import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.model.Watermarks
@@ -20,7 +19,7 @@ import io.streamjoin.watermark.GroupedWatermark.Group
  * A query with other columns of groups, or without them, begins without groups, and removes the
  * stored ones. The watermark of the column continues.
  */
-private[operator] final class StoredGroups private (
+private[streamjoin] final class StoredGroups private (
     index: Int,
     per: Seq[String],
     numbers: StoredNumbers
@@ -28,7 +27,7 @@ private[operator] final class StoredGroups private (
   import StoredGroups._
 
   private val marker = s"groups.$index"
-  private val prefix = s"group.$index."
+  private val prefix = prefixOf(index)
   private val columns = MurmurHash3.orderedHash(per).toLong
   private val begun: Option[Long] = numbers.get(marker)
   private val stored: Map[String, Long] =
@@ -36,14 +35,7 @@ private[operator] final class StoredGroups private (
 
   /** The groups before the batch. */
   val groups: Map[String, Group] =
-    if (!begun.contains(columns)) Map.empty
-    else
-      stored.collect {
-        case (name, active) if name.startsWith(prefix + Active) =>
-          val group = name.stripPrefix(prefix + Active)
-          val mark = stored.getOrElse(prefix + Watermark + group, Watermarks.Unknown)
-          group -> Group(mark, active)
-      }
+    if (begun.contains(columns)) read(index, stored) else Map.empty
 
   /** Replaces the stored groups. */
   def save(groups: Map[String, Group]): Unit =
@@ -62,10 +54,23 @@ private[operator] final class StoredGroups private (
   }
 }
 
-private[operator] object StoredGroups {
+private[streamjoin] object StoredGroups {
 
   private val Watermark = "w."
   private val Active = "a."
+
+  private def prefixOf(index: Int) = s"group.$index."
+
+  /** The groups of a source column in the numbers of an operator. */
+  def read(index: Int, numbers: Map[String, Long]): Map[String, Group] = {
+    val prefix = prefixOf(index)
+    numbers.collect {
+      case (name, active) if name.startsWith(prefix + Active) =>
+        val group = name.stripPrefix(prefix + Active)
+        val mark = numbers.getOrElse(prefix + Watermark + group, Watermarks.Unknown)
+        group -> Group(mark, active)
+    }
+  }
 
   def of(index: Int, base: BaseColumn, numbers: StoredNumbers): StoredGroups = base match {
     case b: BaseColumn.Imposed    => new StoredGroups(index, b.per, numbers)
