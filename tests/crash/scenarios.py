@@ -32,7 +32,12 @@ NO_EQUALITY = Join(
     ("b.t BETWEEN a.t - INTERVAL 1 SECONDS AND a.t + INTERVAL 2 SECONDS", "a.p <> b.p"),
 )
 LAST = Join("a", "b", "left", ("a.k = b.k", "b.t <= a.t"))
-SCENARIOS: dict[str, Join] = {"full_join": FULL, "chain": CHAIN, "no_equality": NO_EQUALITY}
+SCENARIOS: dict[str, Join] = {
+    "full_join": FULL,
+    "chain": CHAIN,
+    "no_equality": NO_EQUALITY,
+    "groups": FULL,
+}
 
 
 def last_rows(case: Case) -> Case:
@@ -43,8 +48,9 @@ def last_rows(case: Case) -> Case:
 def scenario(name: str, seed: int, steps: int) -> Case:
     rng = Random(f"{name}/{seed}")
     aliases = inputs_of(SCENARIOS[name])
+    per = "g" if name == "groups" else None
     inputs = tuple(
-        Input(alias, "int", (TimeColumn("t", "timestamp", rng.randint(2, 8) * SECOND_US),))
+        Input(alias, "int", (TimeColumn("t", "timestamp", rng.randint(2, 8) * SECOND_US, per=per),))
         for alias in aliases
     )
     case = Case(

@@ -41,6 +41,8 @@ class TimeColumn:
     lag: int | None
     """In microseconds, or in the column's own unit for numbers; None: no watermark."""
     by: Literal["imposeOrder", "withWatermark"] = "imposeOrder"
+    per: str | None = None
+    """The column whose values divide the rows into groups, each with a watermark."""
 
 
 @dataclass(frozen=True)

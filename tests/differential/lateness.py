@@ -1,7 +1,8 @@
 """Which rows are late: an independent model of the contract, in plain Python.
 
 The watermark of a column is the largest value that has arrived in it, late rows included, minus
-its lag. The rows of a batch are judged by the watermarks that the batches before have left. A row
+its lag. With groups, it is the smallest of those of the groups, each of which starts at it. The
+rows of a batch are judged by the watermarks that the batches before have left. A row
 strictly below the watermark of any of its columns is late and takes part in nothing. NULL is never
 late. Times count to the microsecond, finer than Spark's own statistics. What a join above another
 one receives from it is never late, so this is all of it.
@@ -89,11 +90,22 @@ def _late_for_spark(
 
 def _advance(case: Case, column: TimeColumn, rows: list[Row], watermarks: dict[str, int]) -> None:
     assert column.lag is not None
+    before = watermarks.get(column.name)
     for row in rows:
         ticks = row[column.name]
         if ticks is not None:
             reached = instant(case, column.kind, ticks) - column.lag
-            watermarks[column.name] = max(watermarks.get(column.name, reached), reached)
+            name = _name(column, row)
+            known = [watermarks.get(name, reached), *([] if before is None else [before])]
+            watermarks[name] = max(reached, *known)
+    if column.per is not None:
+        groups = [mark for name, mark in watermarks.items() if name.startswith(f"{column.name} of")]
+        if groups:
+            watermarks[column.name] = min(groups)
+
+
+def _name(column: TimeColumn, row: Row) -> str:
+    return column.name if column.per is None else f"{column.name} of {row[column.per]}"
 
 
 def on_time(arrivals: Sequence[Arrival], alias: str) -> list[Row]:

@@ -73,7 +73,8 @@ def imposed(df: DataFrame, name: str, time: TimeColumn) -> DataFrame:
     if time.by == "withWatermark":
         return df.withWatermark(name, delay(time.lag))
     lag: str | int = time.lag if time.kind in NUMBERS else delay(time.lag)
-    result: DataFrame = df.imposeOrder(name, lag)
+    per = time.per and name.removesuffix(time.name) + time.per
+    result: DataFrame = df.imposeOrder(name, lag, per=per)
     return result
 
 

@@ -16,6 +16,8 @@ from tests.differential.instants import far
 
 CLOSING_STEPS = 2
 MORE_CLOSING_STEPS = 3
+GROUPS = (0, 1, None)
+"""The values of the column ``g``."""
 KEYS: dict[str, list[str]] = {
     "int": ["0", "1", "2", "3", "4"],
     "bigint": ["0", "1", "2", "3", "9000000000"],
@@ -66,9 +68,16 @@ def closing(case: Case) -> tuple[Step, ...]:
     windows = case.above == "windows" or any("windows" in each.below for each in case.inputs)
     count = MORE_CLOSING_STEPS if windows else CLOSING_STEPS
     return tuple(
-        {alias: [_sentinel(case, case.input(alias), n)] for alias in case.fed}
+        {alias: sentinels(case, case.input(alias), n) for alias in case.fed}
         for n in range(1, count + 1)
     )
+
+
+def sentinels(case: Case, source: Input, round_: int) -> list[Row]:
+    """One row, or one for each group of a watermark."""
+    row = _sentinel(case, source, round_)
+    grouped = any(time.per == "g" for time in source.times)
+    return [{**row, "g": g} for g in GROUPS] if grouped else [row]
 
 
 def _sentinel(case: Case, source: Input, round_: int) -> Row:

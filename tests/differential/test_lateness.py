@@ -56,6 +56,19 @@ def test_lag_of_a_date_can_be_a_fraction_of_a_day() -> None:
     assert late(case, [row("x", 10)], [row("y", 9), row("z", 8)]) == {"z"}
 
 
+def test_watermark_of_groups_is_the_smallest_and_a_new_group_starts_at_it() -> None:
+    case = two_inputs("inner")
+    time = replace(case.inputs[0].times[0], per="g")
+    case = replace(case, inputs=(replace(case.inputs[0], times=(time,)), case.inputs[1]))
+    batches = (
+        [row("x", 10, g=0), row("y", 30, g=1)],
+        [row("z", 9, g=1), row("w", 10, g=0), row("new", 2, g=2)],
+        [row("v", 40, g=0), row("u", 10, g=2), row("t", 9, g=2)],
+        [row("s", 10, g=2), row("r", 9, g=0)],
+    )
+    assert late(case, *batches) == {"z", "new", "t", "r"}
+
+
 def united(case: Case, lag: int) -> Case:
     part = replace(case.inputs[0], alias="A", part_of="a")
     times = tuple(replace(time, lag=lag) for time in part.times)

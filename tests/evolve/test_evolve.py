@@ -25,9 +25,11 @@ class Pair:
         self.session, self.folder = session, folder
         self.landings = {n: Landing(session, folder / n, ROW) for n in "abc"}
 
-    def stream(self, name: str, *columns: str, source: str | None = None) -> DataFrame:
+    def stream(
+        self, name: str, *columns: str, source: str | None = None, per: str | None = None
+    ) -> DataFrame:
         rows = self.landings[source or name].stream().selectExpr(*(columns or ("id", "t", "v")))
-        return impose_order(rows, "t", "0 seconds").alias(name)
+        return impose_order(rows, "t", "0 seconds", per=per).alias(name)
 
     def joined(self, how: str = "left", minutes: int = 30, more: str = "", **of: Any) -> DataFrame:
         left, right = of.get("a") or self.stream("a"), of.get("b") or self.stream("b")
@@ -183,6 +185,26 @@ def test_the_flags_decide_another_join_type(
     pair.land("a", (9, "12:00", 0))
     pair.land("b", (8, "12:00", 0))
     assert [row[0] for row in emitted(run) if row[0] is not None] == expected
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_groups_keep_their_watermarks(pair: Pair, exchanged: bool) -> None:
+    grouped = pair.stream("a", per="v")
+    run = pair.run(pair.joined(a=grouped))
+    pair.land("a", (1, "11:00", 0), (2, "10:00", 1))
+    pair.land("b", (9, "09:00", 0))
+    run.step()
+    changed = pair.joined(a=grouped, minutes=60)
+    if exchanged:
+        changed = pair.stream("b").streamJoin(grouped, WITHIN.format(60), "right")
+    evolved(run, changed)
+    pair.land("a", (3, "12:00", 0))
+    run.step()
+    found = {k: v for k, v in run.metrics().items() if k.startswith(("groups.", "groupSpread."))}
+    assert sorted(found.values()) == [2, 2 * 3_600_000]
+    pair.land("a", (4, "10:30", 1))
+    run.step()
+    assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
 
 
 def test_inputs_are_exchanged_and_a_source_moves(pair: Pair) -> None:

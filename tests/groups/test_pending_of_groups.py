@@ -53,14 +53,19 @@ def test_pending_of_an_ordered_output_names_the_slowest_group(topic: Topic) -> N
     assert {name for _, name in waiting(run)} == {"1"}
 
 
-def test_pending_does_not_name_an_idle_group(topic: Topic) -> None:
-    run = topic.run(topic.ordered(idle_timeout="10 minutes"), "full")
-    topic.order(("a", 0, 1, "13:00"), ("a", 1, 2, "10:00"))
-    topic.deliver((9, "12:00"))
-    planned_at(run, 0)
-    order, delivery = "left.order_time", "right.delivery_time"
-    assert waiting(run) == {(order, "1"): 1, (delivery, None): 1}
-    topic.order(("a", 0, 3, "12:10"))
-    topic.deliver((8, "13:10"))
-    planned_at(run, 10)
-    assert waiting(run) == {(order, "0"): 1, (delivery, None): 1}
+def test_pending_does_not_name_an_idle_group(topic: Topic, spark: SparkSession) -> None:
+    # an empty batch would have the time of the real clock
+    spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+    try:
+        run = topic.run(topic.ordered(idle_timeout="10 minutes"), "full")
+        topic.order(("a", 0, 1, "13:00"), ("a", 1, 2, "10:00"))
+        topic.deliver((9, "12:00"))
+        planned_at(run, 0)
+        order, delivery = "left.order_time", "right.delivery_time"
+        assert waiting(run) == {(order, "1"): 1, (delivery, None): 1}
+        topic.order(("a", 0, 3, "12:10"))
+        topic.deliver((8, "13:10"))
+        planned_at(run, 10)
+        assert waiting(run) == {(order, "0"): 1, (delivery, None): 2}
+    finally:
+        spark.conf.unset("spark.sql.streaming.noDataMicroBatches.enabled")

@@ -38,9 +38,9 @@ class World:
     def stream(self, name: str) -> DataFrame:
         return self.landings[name].stream()
 
-    def ordered(self, name: str) -> DataFrame:
+    def ordered(self, name: str, per: str | None = None) -> DataFrame:
         columns = self.stream(name).select("id", "name", "t", "m", "v")
-        return impose_order(columns, "t", "5 minutes").alias(name)
+        return impose_order(columns, "t", "5 minutes", per=per).alias(name)
 
     def latest(self, name: str, key: str | list[str] = "v") -> DataFrame:
         columns = self.stream(name).select("id", "name", "v", "n", "gone")
@@ -93,6 +93,11 @@ BY_BOTH = OF_A_CHAIN + " AND c.t BETWEEN a.t - INTERVAL '5' MINUTE AND a.t + INT
 
 def joined(on: str, how: str, **options: Any) -> Build:
     return lambda w: w.ordered("a").streamJoin(w.ordered("b"), on, how, **options)
+
+
+def grouped(w: World) -> DataFrame:
+    joined: DataFrame = w.ordered("a", per="name").streamJoin(w.ordered("b"), KEYED, "full")
+    return joined
 
 
 def chained(first: str, second: str, on: str = OF_A_CHAIN) -> Build:
@@ -166,6 +171,7 @@ KINDS: dict[str, Build] = {
     ),
     "two keys": joined(KEYED + " AND a.name = b.name", "left"),
     "chain": chained("left", "full"),
+    "groups": grouped,
     "time buckets, inner": joined(BY_TIME, "inner"),
     "time buckets, full": joined(BY_TIME, "full"),
     "one side in all partitions": joined(BY_ROW, "left"),

@@ -15,7 +15,17 @@ from tests.rescale.kinds import IN_ORDER, KINDS, World
 from tests.streams import Run
 
 # Counts of replicas depend on the number of partitions, and so does what reports sample.
-COMPARED = ("inputRows", "lateRows", "joinedRows", "nullPaddedRows", "watermark.", "disorder")
+COMPARED = (
+    "inputRows",
+    "lateRows",
+    "joinedRows",
+    "nullPaddedRows",
+    "watermark.",
+    "disorder",
+    "groups.",
+    "groupSpread.",
+    "groupWatermark.",
+)
 FORMAT = "spark.sql.streamJoin.stateFormat"
 IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
@@ -23,6 +33,7 @@ IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 # What make test runs of all kinds and both formats.
 FEW = [
     ("left", "segments"),
+    ("groups", "segments"),
     pytest.param("chain", "rocksdb", marks=pytest.mark.thorough),
     ("time buckets, full", "segments"),
     ("changelog", "rocksdb"),
@@ -43,7 +54,17 @@ def moved(run: Run, partitions: int) -> None:
 
 
 def held(run: Run) -> list[tuple[Any, ...]]:
-    columns = ("operator_id", "side", "time", "expires", "limits", "watermark", "matched", "row")
+    columns = (
+        "operator_id",
+        "side",
+        "time",
+        "expires",
+        "limits",
+        "watermark",
+        "waits_for_group",
+        "matched",
+        "row",
+    )
     rows = pending(run.checkpoint).selectExpr(*(f"CAST({c} AS STRING)" for c in columns))
     return sorted((tuple(row) for row in rows.collect()), key=str)
 
