@@ -100,6 +100,50 @@ def test_late_rows_of_a_topic_recommend_per() -> None:
     assert "per=" not in diagnosed({**late, "groups.ot": 2}, topic).headline.write
 
 
+def test_partition_that_returned_with_late_rows_is_named() -> None:
+    """Partition 1 has no row in the batches 1 and 2, then 700 rows in batch 3, of which 10 late."""
+    ends = [(100, 100), (500, 100), (900, 100), (1300, 800), (1700, 900)]
+    batches = progress({"latestBy.ot": HOUR, "lag.ot": 60_000, "watermark.ot": NOON})
+    before = (0, 0)
+    for batch, end in zip(batches, ends, strict=True):
+        batch["sources"] = [
+            {
+                "description": "a topic",
+                "numInputRows": 100,
+                "startOffset": {"orders": {"0": before[0], "1": before[1]}},
+                "endOffset": {"orders": {"0": end[0], "1": end[1]}},
+                "latestOffset": {"orders": {"0": 2000, "1": 1900}},
+            }
+        ]
+        before = end
+    batches[3]["stateOperators"][0]["customMetrics"]["lateRowsLeft"] = 10
+    seen = diagnose(Known(progress=reports(batches), described=[DESCRIBED]))
+    assert seen.headline.code == "LATE_ROWS"
+    assert seen.headline.write.startswith(
+        "The query reads 2 partitions of topics; late rows arrived with 700 rows of partition 1 of "
+        'topic orders, which had none before. imposeOrder("ot", ..., per=["topic", "partition"])'
+    )
+
+
+def test_late_rows_of_an_ordered_output_recommend_per() -> None:
+    topic = {"endOffset": {"orders": {"0": 900, "1": 100}}}
+    late = {"inputRows": 100, "lateRows": 10, "heldRows": 1}
+    batches = progress(late, topic)
+    for batch in batches:
+        batch["stateOperators"][0]["operatorName"] = "streamOrder"
+    (finding,) = diagnose(Known(progress=reports(batches))).findings
+    assert finding.code == "LATE_ROWS"
+    assert 'imposeOrder("dt", ..., per=["topic", "partition"])' in finding.write
+
+
+def test_lag_for_late_rows_with_groups_is_longer_than_the_present_one() -> None:
+    late = {"lateRowsLeft": 10, "latestBy.ot": HOUR, "lag.ot": HOUR}
+    seen = diagnosed({**groups(NOON, silent=0, spread=0), **late})
+    assert seen.headline.code == "LATE_ROWS"
+    assert seen.headline.write.startswith('imposeOrder("ot", "2 hours") would have accepted them')
+    assert "belongs to a group that is new or was idle" in seen.headline.cause
+
+
 def test_watch_names_the_slowest_group() -> None:
     shown = "\n".join(render(progress(groups(NOON - 3 * HOUR, silent=0, spread=3 * HOUR))))
     assert "; slowest of 12 groups: (orders, 7), 3 hours behind the fastest" in shown

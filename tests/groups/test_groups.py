@@ -48,6 +48,7 @@ def test_several_columns_and_null_identify_a_group(topic: Topic) -> None:
     topic.order(("a", 1, 1, "10:00"), ("b", 1, 2, "10:10"), (None, None, 3, "10:20"))
     run.step()
     assert run.metrics()["groups.order_time"] == 3
+    assert run.metrics()["lag.order_time"] == 0
     topic.order(("a", 1, 4, "11:00"), ("b", 1, 5, "11:10"))
     run.step()
     found = {k: v for k, v in run.metrics().items() if k.startswith("groupWatermark.order_time.")}
@@ -162,6 +163,29 @@ def test_sql_and_the_hint_accept_per(topic: Topic, spark: SparkSession) -> None:
         run = topic.run(left, name=name)
         run.step()
         assert (mark(run), run.metrics()["groups.order_time"]) == (10 * 60, 2)
+
+
+@pytest.mark.connect
+@pytest.mark.parametrize("replaced", [True, False], ids=["replaceBuiltin", "hint alone"])
+def test_hint_gives_groups_to_a_join_of_spark(
+    topic: Topic, spark: SparkSession, replaced: bool
+) -> None:
+    spark.conf.set("spark.sql.streamJoin.replaceBuiltin", str(replaced).lower())
+    try:
+        hint = ("impose_order", "order_time", "0 seconds", "per=topic", "per=p")
+        left = topic.orders.stream().withWatermark("order_time", "0 seconds").hint(*hint)
+        right = topic.deliveries.stream().withWatermark("delivery_time", "0 seconds")
+        joined = left.alias("o").join(right.alias("d"), F.expr(WITHIN_THE_HOUR), "left")
+        run = Run(joined, topic.folder / "replaced")
+        topic.order(("a", 0, 1, "10:00"), ("b", 0, 2, "10:30"))
+        topic.deliver((9, "09:00"))
+        run.step()
+        assert (mark(run), run.metrics()["groups.order_time"]) == (10 * 60, 2)
+        topic.order(("a", 0, 3, "10:10"))
+        run.step()
+        assert run.total("lateRowsLeft") == 0
+    finally:
+        spark.conf.unset("spark.sql.streamJoin.replaceBuiltin")
 
 
 @pytest.mark.connect

@@ -46,6 +46,7 @@ def test_pending_names_the_slowest_group(topic: Topic, spark: SparkSession, stat
         spark.conf.unset("spark.sql.streamJoin.stateFormat")
 
 
+@pytest.mark.connect
 def test_pending_of_an_ordered_output_names_the_slowest_group(topic: Topic) -> None:
     run = Run(topic.ordered().orderBy("order_time"), topic.folder / "ordered")
     topic.order(("a", 0, 1, "13:00"), ("a", 1, 2, "10:00"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from streamjoin._diagnosis.figures import HOUR, buffered, plain
@@ -72,20 +73,80 @@ def slow(s: Subject) -> Finding:
     )
 
 
-def advice(join: JoinKnown, column: str, known: Known) -> str:
-    """Recommend ``per`` for late rows if the query reads a topic with several partitions."""
-    if not column or f"groups.{column}" in join.reported.last.metrics:
+def late(join: JoinKnown, column: str) -> str:
+    """Return why rows of a column with groups are late; empty without groups."""
+    if f"groups.{column}" not in join.reported.last.metrics:
+        return ""
+    return (
+        f"The watermark of {join.said(column)} is that of the slowest group by per. A row below it "
+        "is out of order in the slowest group, or belongs to a group that is new or was idle."
+    )
+
+
+def advice(column: str, metrics: Mapping[str, int], said: str, known: Known) -> str:
+    """Recommend ``per`` for late rows if the query reads a topic with several partitions.
+
+    Parameters
+    ----------
+    column : str
+        The column with the late rows, with its name in `metrics`; empty if it is unknown.
+    metrics : Mapping[str, int]
+        The metrics of the last batch of the operator.
+    said : str
+        The display name of the column.
+    known : Known
+        What is known of the query.
+    """
+    if not column or f"groups.{column}" in metrics:
         return ""
     partitions = max((_partitions(source) for source in _sources(known)), default=[], key=len)
     if len(partitions) < 2:
         return ""
     name, unread = max(partitions, key=lambda partition: partition[1])
-    furthest = f"; partition {name} has {unread} unread rows" if unread else ""
+    furthest = _late_with(known)
+    if not furthest and unread:
+        furthest = f"; partition {name} has {unread} unread rows"
     return (
         f"The query reads {len(partitions)} partitions of topics{furthest}. "
-        f'imposeOrder("{plain(join.said(column))}", ..., per=["topic", "partition"]) gives each '
+        f'imposeOrder("{plain(said)}", ..., per=["topic", "partition"]) gives each '
         "its own watermark, so that rows of a slow one are not late. "
     )
+
+
+def _late_with(known: Known) -> str:
+    """Name the partition that brought most rows together with late rows, after a batch without any.
+
+    Only a batch counts in which another partition had rows.
+    """
+    found: list[tuple[int, str]] = []
+    before: dict[str, int] = {}
+    for progress in known.progress:
+        read = {name: rows for s in progress["sources"] for name, rows in _read(s)}
+        if _late_rows(progress) and any(before.values()):
+            found += [(rows, name) for name, rows in read.items() if rows and not before.get(name)]
+        before = read
+    if not found:
+        return ""
+    rows, name = max(found)
+    return f"; late rows arrived with {rows} rows of partition {name}, which had none before"
+
+
+def _late_rows(progress: Mapping[str, Any]) -> int:
+    return sum(
+        value
+        for operator in progress["stateOperators"]
+        for metric, value in operator["customMetrics"].items()
+        if metric.startswith("lateRows")
+    )
+
+
+def _read(source: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return the number of rows of each partition of Kafka topics that a batch has read."""
+    start = source.get("startOffset")
+    return [
+        (f"{partition} of topic {topic}", -_unread(start, topic, partition, offset))
+        for topic, partition, offset in _ends(source)
+    ]
 
 
 def _sources(known: Known) -> list[dict[str, Any]]:
@@ -94,12 +155,18 @@ def _sources(known: Known) -> list[dict[str, Any]]:
 
 def _partitions(source: dict[str, Any]) -> list[tuple[str, int]]:
     """Return the partitions of Kafka topics, with the unread rows of each."""
-    end, latest = source.get("endOffset"), source.get("latestOffset")
-    if not isinstance(end, dict):
-        return []
+    latest = source.get("latestOffset")
     return [
         (f"{partition} of topic {topic}", _unread(latest, topic, partition, offset))
-        for topic, offsets in end.items()
+        for topic, partition, offset in _ends(source)
+    ]
+
+
+def _ends(source: dict[str, Any]) -> list[tuple[str, str, int]]:
+    end = source.get("endOffset")
+    return [
+        (topic, partition, offset)
+        for topic, offsets in (end.items() if isinstance(end, dict) else ())
         if isinstance(offsets, dict)
         for partition, offset in offsets.items()
         if isinstance(offset, int)

@@ -308,9 +308,13 @@ class JoinKnown:
         return with_it[-1] if with_it else None
 
     def front(self, said: str) -> int | None:
-        """Return the largest time of a column: its watermark plus its lag."""
+        """Return the largest time of a column: its watermark plus its lag.
+
+        With groups, this is the watermark of the fastest one.
+        """
         mark, lag = self.latest("watermark", said), self.latest("lag", said)
-        return None if mark is None or lag is None else mark + lag
+        spread = self.latest("groupSpread", said) or 0
+        return None if mark is None or lag is None else mark + lag + spread
 
 
 def _same(column: str, said: str, side: str) -> bool:

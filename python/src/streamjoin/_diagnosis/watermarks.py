@@ -163,7 +163,9 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
             f"longer than such pauses. Or a longer lag: {write}"
         )
     else:
-        write = groups.advice(join, column, s.known) + write
+        cause = groups.late(join, column) or cause
+        last = join.reported.last.metrics
+        write = groups.advice(column, last, join.said(column), s.known) + write
     # not every join reports how late its rows were
     how_far = "" if by is None else f", by {join.span(column, by)} at most"
     return Finding(
@@ -225,13 +227,14 @@ def _lag(join: JoinKnown, column: str, lag: int) -> str:
 def late_in_order(s: Subject) -> Finding:
     late, rows = late_of(s)
     columns = s.held.columns()
+    column = columns[0] if columns else ""
     return Finding(
         "LATE_ROWS" if late * 2 < rows else "MOSTLY_LATE",
         f"{late} of {rows} rows of the ordered output are late: {share(late, rows)} are dropped.",
         {"late rows": late, "rows": rows},
         "An ordered output cannot emit a row below the watermark that it has reached.",
-        f'imposeOrder("{plain(columns[0]) if columns else "..."}", <a longer lag>) would have '
-        "accepted them.",
+        groups.advice(column, s.held.last.metrics, column, s.known)
+        + f'imposeOrder("{plain(column) or "..."}", <a longer lag>) would have accepted them.',
     )
 
 

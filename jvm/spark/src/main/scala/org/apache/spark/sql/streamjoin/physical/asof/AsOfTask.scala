@@ -46,7 +46,8 @@ private[asof] final class AsOfTask(
   private val state = partitions.open(partitionId, AsOfTask.shape(spec, columns, rows))
   private val base =
     BaseWatermarks.next(times.bases, WatermarkPlan.rivals(spec.limit), batch, state.numbers)
-  private val disorder = new StoredDisorder(new Disorder(times.bounds.columns.length, times.lags))
+  private val disorder =
+    new StoredDisorder(new Disorder(times.bounds.columns.length, times.lagsOfDisorder))
   disorder.restore(state.numbers)
   private val operator = new AsOfJoin[UnsafeRow, InternalRow](
     spec.join.joinType,

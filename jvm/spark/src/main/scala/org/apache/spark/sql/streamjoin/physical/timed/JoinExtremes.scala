@@ -33,7 +33,7 @@ private[physical] object JoinExtremes {
       (name, i) <- spec.times.names if extremes(i) != Watermarks.Unknown
       unit = spec.times.unit(i)
       lateness = s"latestBy.$name" -> unit.shown(math.max(extremes(i), 0L))
-      disorder = spec.times.lags.get(i).map { lag =>
+      disorder = spec.times.lagsOfDisorder.get(i).map { lag =>
         s"disorder.$name" -> unit.shown(math.max(Saturated.add(extremes(i), lag), 0L))
       }
       metric <- disorder.toSeq :+ lateness

@@ -86,7 +86,7 @@ private[streamjoin] object StoredDisorder {
   ): Seq[Seen] =
     for {
       (name, column) <- spec.times.names
-      lag <- spec.times.lags.get(column).toSeq
+      lag <- spec.times.lagsOfDisorder.get(column).toSeq
       sketch = sum(column, counts, JoinExtremes.furthestEver(spec, extremes, column))
       if sketch.rows > 0
     } yield Seen(name, spec.times.unit(column), lag, sketch)

@@ -32,13 +32,20 @@ private[streamjoin] final case class JoinTimes(
   /** The unit of a column. Every type that can hold an event time has one. */
   def unit(column: Int): TimeUnit = TimeUnit.of(expressions(column).dataType).get
 
+  /** The lags of the columns whose watermarks depend on their own values alone. */
+  def lags: Map[Int, Long] = imposed.map { case (column, base) => column -> base.lag }
+
   /**
-   * The lags of the columns whose watermarks depend on their own values alone. With groups, the
-   * disorder of the whole column says nothing about a lag.
+   * The lags with which the disorder of a column is compared. With groups, the disorder of the whole
+   * column says nothing about a lag.
    */
-  def lags: Map[Int, Long] = ofSource.map { case (i, column) => bases(i) -> column }.collect {
-    case (base: BaseColumn.Imposed, column) if base.per.isEmpty => column -> base.lag
-  }.toMap
+  def lagsOfDisorder: Map[Int, Long] =
+    imposed.collect { case (column, base) if base.per.isEmpty => column -> base.lag }
+
+  private def imposed: Map[Int, BaseColumn.Imposed] =
+    ofSource.map { case (i, column) => column -> bases(i) }.collect {
+      case (column, base: BaseColumn.Imposed) => column -> base
+    }.toMap
 
   /** Each source column that is a column of the join, with the index of that column. */
   def ofSource: Seq[(Int, Int)] = watermarks.inputs.zipWithIndex.collect {
