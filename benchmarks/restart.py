@@ -102,10 +102,10 @@ def _run(engine: str, checkpoint: Path, rows: int, memory: str) -> None:
     """Build a state of a number of rows, or continue with the existing one for one batch."""
     spark = session(ENGINES[engine], memory)
     size = _BUILDING_BATCH if rows else _FIRST_BATCH
-    joined = _joined(spark, size)
+    result = joined(spark, size)
     before, cpu = time.monotonic(), cpu_seconds(spark)
     query = (
-        joined.writeStream.format("noop")
+        result.writeStream.format("noop")
         .option("checkpointLocation", str(checkpoint))
         .trigger(processingTime="0 seconds")
         .start()
@@ -152,7 +152,9 @@ def cpu_seconds(spark: SparkSession) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _joined(spark: SparkSession, batch: int) -> DataFrame:
+def joined(spark: SparkSession, batch: int, days: int = 30) -> DataFrame:
+    """Give the join whose rows match within so many days."""
+
     def numbers(name: str) -> DataFrame:
         rows = (
             spark.readStream.format("rate-micro-batch")
@@ -163,7 +165,7 @@ def _joined(spark: SparkSession, batch: int) -> DataFrame:
         )
         return rows.withWatermark(f"{name}_time", "1 second")
 
-    within = "r_time BETWEEN l_time - INTERVAL 30 DAYS AND l_time + INTERVAL 30 DAYS"
+    within = f"r_time BETWEEN l_time - INTERVAL {days} DAYS AND l_time + INTERVAL {days} DAYS"
     return numbers("l").join(numbers("r"), expr(f"l_key = r_key AND {within}"))
 
 

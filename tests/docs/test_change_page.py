@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import streamjoin
@@ -57,7 +57,8 @@ def test_change_page_continues_with_a_longer_interval_and_a_price(
         assert any(told.startswith(start) for told in said), line
 
 
-def test_change_page_takes_over_a_join_of_spark(shop: Shop, tmp_path: Path) -> None:
+def test_change_page_takes_over_a_join_of_spark(spark: SparkSession, tmp_path: Path) -> None:
+    shop = Shop(spark.newSession(), tmp_path)  # the block sets a setting
     emitted: list[tuple[Any, ...]] = []
 
     def write(batch: DataFrame, number: int) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from streamjoin import evolve, rescale
 from tests.evolve.test_evolve import ROW, WITHIN, evolved, says
+from tests.processes import run_python
 from tests.streams import Landing, Run
 
 REPLACE = "spark.sql.streamJoin.replaceBuiltin"
@@ -142,8 +143,35 @@ def test_a_chain_is_taken_over(world: World, how: str) -> None:
     a, b, c = map(world.stream, "abc")
     run = world.run(chained(a, b, c, how))
     taken_over(world, run, rounds(seed=5, names="abc"))
-    expected = chained(*map(world.table, "abc"), how)
+    a, b, c = map(world.table, "abc")
+    expected = chained(a, b, c, how)
     assert total(run) == sorted(str(tuple(row)) for row in expected.collect())
+
+
+def test_a_session_in_which_no_query_has_run_takes_over(world: World) -> None:
+    """Readers of Spark report what they load, and nobody hears it there."""
+    run = world.run(joined(world.stream("a"), world.stream("b"), "inner"))
+    for name, rows in rounds(seed=2, names="ab")[0].items():
+        world.land(name, rows)
+    run.step()
+    told = run_python(
+        f"""
+        import streamjoin
+        from pyspark.sql import SparkSession, functions as F
+        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        spark = streamjoin.configure(builder).getOrCreate()
+        spark.conf.set("{REPLACE}", "true")
+        a, b = (
+            spark.readStream.schema("{ROW}").json("{world.folder}/" + name)
+            .withWatermark("t", "5 minutes").alias(name)
+            for name in "ab"
+        )
+        result = a.join(b, F.expr({WITHIN.format(30)!r}))
+        checkpoint = "{run.checkpoint}"
+        print(streamjoin.evolve(checkpoint, checkpoint + "-2", result)[0])
+        """
+    )
+    assert told.splitlines()[-1].startswith("StreamJoin 0: continues Spark's join 0, ")
 
 
 def test_another_query_is_refused(world: World) -> None:

@@ -19,6 +19,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.pending.{
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredRows}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{BaseWatermarks, StoredLayout}
+import org.apache.spark.sql.streamjoin.spark.StoreReports
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.{BySide, Side}
@@ -32,6 +33,9 @@ import io.streamjoin.placement.Routing
  */
 private[evolve] final class SparkJoin(session: SparkSession, stored: StoredJoins, val id: Long) {
 
+  private val reading = session.cloneSession()
+  // a reader must not report snapshots to the coordinator of a query, which may not run
+  StoreReports.withoutSnapshots(reading.sessionState.conf)
   private val sides = BySide.of(new SparkSide(_))
 
   def partitions: Int = sides.left.partitions.length
@@ -61,7 +65,7 @@ private[evolve] final class SparkJoin(session: SparkSession, stored: StoredJoins
   }
 
   private final class SparkSide(side: Side) {
-    private val table = session.read.format("statestore")
+    private val table = reading.read.format("statestore")
       .option("path", stored.root.toString).option("batchId", stored.batch)
       .option("operatorId", id).option("joinSide", side.name)
       .load()
