@@ -65,6 +65,7 @@ class LayersSuite extends AnyFunSuite {
     "physical.consolidate",
     "physical.timed",
     "physical.eventtime",
+    "physical.realtime",
     "physical.changelog",
     "physical.ordered",
     "physical.asof",
@@ -140,6 +141,7 @@ class LayersSuite extends AnyFunSuite {
     // planner; CheckCheckpoint makes its clone of the session the active one
     "checkpoint/ExcludedRules",
     "physical/PlanExchanges",
+    "physical/PlanRealTime",
     "physical/StreamJoinStrategy"
   )
 

@@ -49,6 +49,7 @@ import org.apache.spark.sql.streamjoin.physical.{
   CheckCheckpoint,
   ExplainBuiltinJoin,
   PlanExchanges,
+  PlanRealTime,
   StreamJoinStrategy
 }
 import org.apache.spark.sql.streamjoin.reporting.JoinListener
@@ -168,6 +169,7 @@ object ExtensionPoints {
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
+    extensions.injectColumnar(_ => PlanRealTime)
     extensions.injectColumnar(_ => PlanExchanges)
   }
 }

@@ -41,12 +41,13 @@ import io.streamjoin.state.Watched
  * W'(orders) = 12:25: the delivery of 12:20 probes the orders and is not buffered.
  *
  * @param inputs the columns of both inputs
+ * @param end the times of the batch
  */
 private[physical] final class JoinTask(
     partitionId: Int,
     spec: TimedJoinSpec,
     inputs: BySide[Seq[Attribute]],
-    batch: BatchArrivals,
+    end: BatchEnd,
     partitions: PartitionState,
     report: EventTimeReport
 ) extends RowTask {
@@ -56,9 +57,12 @@ private[physical] final class JoinTask(
   private val state =
     partitions.open(partitionId, JoinTask.shape(spec, inputs, rows, report.held.nonEmpty))
   spec.hotKeySums.check(partitions.location(partitionId), state.numbers.get(HotKeySums.Name))
-  private val base =
-    BaseWatermarks.next(spec.times.bases, watermarks.rivals, batch, state.numbers)
-  private val (before, now) = (watermarks.received(base.before), watermarks.received(base.now))
+  private val before =
+    watermarks.received(BaseWatermarks.before(spec.times.bases, state.numbers))
+  private lazy val base =
+    BaseWatermarks.next(spec.times.bases, watermarks.rivals, end.arrivals(), state.numbers)
+  private lazy val now = watermarks.received(base.now)
+  private val keepFor = BySide(before, if (end.isKnown) now else before)
   private val counters = new Counters
   private val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers))
   private val operator = new EventTimeJoin[UnsafeRow, InternalRow](
@@ -75,7 +79,7 @@ private[physical] final class JoinTask(
   operator.restore(before, state.numbers.takeFlag(StoredNumbers.MayHoldExpired))
 
   override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
-    operator.process(side, row, keepFor = if (side == Side.Left) before else now)
+    operator.process(side, row, keepFor(side))
 
   override def advance(): Iterator[InternalRow] = operator.advance(now)
 
@@ -101,6 +105,15 @@ private[physical] final class JoinTask(
 
   private def countsIn(side: Side): Boolean = spec.routing.countsIn(partitionId, side)
 }
+
+/**
+ * The times of a batch, for one task.
+ *
+ * @param isKnown whether the times are known before the first row, and all left rows arrive before
+ *   the right rows. If not, the task judges the rows of both inputs by W
+ * @param arrivals returns the times; not called before the last row if they are not known
+ */
+private[physical] final case class BatchEnd(isKnown: Boolean, arrivals: () => BatchArrivals)
 
 private object JoinTask {
 

@@ -188,8 +188,12 @@ class StreamJoinExec(
     }
     val (of, columns, state, report) =
       (spec, input.map(_.output), partitionState, EventTimeReport(joinReport, held, loads))
-    joined(new JoinTask(_, of, columns, _, state, report))
+    executed(new JoinTask(_, of, columns, _, state, report))
   }
+
+  /** Runs a task in each partition. */
+  protected def executed(task: (Int, BatchEnd) => JoinTask): RDD[InternalRow] =
+    joined((partition, arrived) => task(partition, BatchEnd(isKnown = true, () => arrived)))
 
   override protected def emitsUnmatchedOnly: Boolean = spec.joinType == JoinType.LeftAnti
 }

@@ -3,7 +3,11 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.QueryPlan
-import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  HashPartitioning,
+  Partitioning,
+  UnknownPartitioning
+}
 
 /**
  * A row with its partition number. An iterator reuses one object for all rows, and the number is
@@ -44,6 +48,22 @@ private[physical] trait ExchangePlacement extends Serializable {
 
   /** The same placement for all inputs that differ only in expression IDs. */
   def canonicalized(columns: Seq[Attribute]): ExchangePlacement = this
+}
+
+/** Placement of each row in all partitions. */
+private[physical] final case class InAllPartitions(partitions: Int) extends ExchangePlacement {
+
+  override def partitioning: Partitioning = UnknownPartitioning(partitions)
+
+  override def numbered(
+      rows: Iterator[InternalRow],
+      columns: Seq[Attribute]
+  ): Iterator[NumberedRow] = {
+    val pair = new NumberedRow
+    rows.flatMap(row => Iterator.range(0, partitions).map(pair.to(_, row)))
+  }
+
+  override def toString: String = "in all partitions"
 }
 
 /** Placement by key hash, as in Spark's own exchange. */

@@ -25,6 +25,9 @@ private[streamjoin] trait JoinNode extends BinaryNode with HasTimeColumns {
 
   def joinType: JoinType
 
+  /** Spark 4.3 asks each node, and checkpoints the progress of a stateful query with its batches. */
+  def isStateful: Boolean = true
+
   /** The whole condition. */
   def condition: Expression
 

@@ -48,6 +48,10 @@ private[streamjoin] object BaseWatermarks {
         s"$part.$to${Option(rest).getOrElse("")}" -> number
     }
 
+  /** The watermarks of the source columns before a batch. */
+  def before(bases: Seq[BaseColumn], numbers: StoredNumbers): Array[Long] =
+    bases.indices.map(i => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown)).toArray
+
   /**
    * Computes the watermarks of a batch.
    *
@@ -61,7 +65,7 @@ private[streamjoin] object BaseWatermarks {
       batch: BatchArrivals,
       numbers: StoredNumbers
   ): BaseWatermarks = {
-    val before = bases.indices.map(i => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown))
+    val before = this.before(bases, numbers)
     val stored = bases.indices.map(i => StoredGroups.of(i, bases(i), numbers))
     val grouped = bases.indices.map { i =>
       val known = GroupedWatermark(before(i), stored(i).groups)
@@ -84,7 +88,7 @@ private[streamjoin] object BaseWatermarks {
     val now = bases.indices.map { i =>
       if (idle(i)) follow(i, rivals.getOrElse(i, Set.empty), bases, arrived, idle) else arrived(i)
     }
-    BaseWatermarks(before.toArray, now.toArray, lastActive.toArray, grouped, stored)
+    BaseWatermarks(before, now.toArray, lastActive.toArray, grouped, stored)
   }
 
   /**

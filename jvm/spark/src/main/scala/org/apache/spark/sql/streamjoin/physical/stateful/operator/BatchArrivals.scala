@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.stateful.operator
 
 import java.io.ObjectOutputStream
+import java.util.UUID
 
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
@@ -29,8 +30,18 @@ private[physical] object BatchArrivals {
       inputs: Seq[SparkPlan],
       batch: BatchInfo,
       maxGroups: Int
-  ): BatchArrivals = {
-    val noted = JoinInputs.arrivals(inputs)
+  ): BatchArrivals = of(bases, JoinInputs.arrivals(inputs), batch, maxGroups)
+
+  /**
+   * @param noted the largest event times of the batch by group, and by the ID of the node that
+   *   recorded them
+   */
+  def of(
+      bases: Seq[BaseColumn],
+      noted: Map[UUID, Map[String, Long]],
+      batch: BatchInfo,
+      maxGroups: Int
+  ): BatchArrivals =
     BatchArrivals(
       bases.map {
         case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Map.empty[String, Long])
@@ -42,7 +53,6 @@ private[physical] object BatchArrivals {
       ),
       maxGroups
     )
-  }
 }
 
 /**

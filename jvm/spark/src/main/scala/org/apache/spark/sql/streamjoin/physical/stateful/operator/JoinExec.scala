@@ -33,13 +33,14 @@ private[physical] trait JoinExec extends EventTimeExec {
 
   final override def shortName: String = JoinDescription.Operator
 
-  final override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
+  override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 
   final override private[streamjoin] def bases: Seq[BaseColumn] = joinTimes.bases
 
   protected final def bounds: JoinBounds = joinTimes.bounds
 
-  protected final def input: BySide[SparkPlan] = BySide(left, right)
+  /** The inputs with the columns that the join reads. */
+  protected def input: BySide[SparkPlan] = BySide(left, right)
 
   final override protected def watermarkCount: Int = bounds.columns.length
 
@@ -58,7 +59,7 @@ private[physical] trait JoinExec extends EventTimeExec {
   protected def emitsUnmatchedOnly: Boolean = false
 
   /** Spark's report has numbers only. The display names are recorded for the messages about it. */
-  final override def getProgress(): StateOperatorProgress = {
+  override def getProgress(): StateOperatorProgress = {
     DisplayNames.remember(getStateInfo) {
       DisplayNames(
         BySide.of(side => DisplayNames.input(bounds, side)(alias(side))),
@@ -78,7 +79,7 @@ private[physical] trait JoinExec extends EventTimeExec {
   override protected def storedRows(side: Side): StructType =
     DataTypeUtils.fromAttributes(input(side).output)
 
-  final override protected def shuffled: Seq[SparkPlan] =
+  override protected def shuffled: Seq[SparkPlan] =
     JoinInputs.shuffled(left, right, requiredChildDistribution)
 
   /** Runs a task in each partition, once the shuffles of both inputs are written. */

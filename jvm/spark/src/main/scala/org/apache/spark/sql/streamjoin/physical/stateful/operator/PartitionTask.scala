@@ -28,8 +28,11 @@ private[physical] trait PartitionTask {
       left: Iterator[InternalRow],
       right: Iterator[InternalRow],
       emitted: SQLMetric
-  ): Iterator[InternalRow] = {
-    val rows = (arrive(left, right) ++ advance()).map { row =>
+  ): Iterator[InternalRow] = output(arrive(left, right), emitted)
+
+  /** @param arrived the rows that the operator emits for the input rows */
+  final def output(arrived: Iterator[InternalRow], emitted: SQLMetric): Iterator[InternalRow] = {
+    val rows = (arrived ++ advance()).map { row =>
       emitted += 1
       row
     }

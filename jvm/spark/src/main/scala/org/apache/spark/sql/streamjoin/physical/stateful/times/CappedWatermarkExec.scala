@@ -12,6 +12,8 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.spark.{EventTimeStatsAccum, EventTimeWatermarkExec}
 import org.apache.spark.unsafe.types.CalendarInterval
 
+import io.streamjoin.bounds.Saturated
+
 /**
  * Physical operator of Spark's own watermark on a column that also has a watermark of this project.
  * It drives Spark's operators above, for example windows.
@@ -48,6 +50,17 @@ class CappedWatermarkExec(
     new CappedWatermarkExec.Noted(
       eventTimeStats,
       if (grouped) Long.MinValue else latest.getOrElse(Long.MaxValue)
+    )
+
+  /** The operator for a batch in real-time mode: `latest` counts from the end of the batch. */
+  private[physical] def duringBatch(durationMs: Long): CappedWatermarkExec =
+    new CappedWatermarkExec(
+      nodeId,
+      eventTime,
+      delay,
+      child,
+      latest.map(Saturated.add(_, durationMs * MICROS_PER_MILLIS)),
+      grouped
     )
 
   /** Notes the time that a watermark of groups follows from: the watermark plus its lag. */

@@ -5,6 +5,7 @@ import java.util.function.{Consumer, LongPredicate}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_MILLIS, MILLIS_PER_DAY}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
@@ -12,6 +13,7 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.Figure
 import org.apache.spark.sql.streamjoin.spark.EventTimeStatsAccum
 
+import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
 
 /**
@@ -33,6 +35,17 @@ case class ImposeOrderExec(
 ) extends PassesRows
     with ReadsEventTimes {
 
+  private[physical] def isGrouped: Boolean = per.nonEmpty
+
+  /** The operator for a batch in real-time mode: `latest` counts from the end of the batch. */
+  private[physical] def duringBatch(durationMs: Long): ImposeOrderExec = {
+    val duration =
+      if (TimeUnit.of(column.dataType).contains(TimeUnit.Date))
+        1 + Math.floorDiv(durationMs - 1, MILLIS_PER_DAY)
+      else durationMs * MICROS_PER_MILLIS
+    copy(latest = Saturated.add(latest, duration))
+  }
+
   /** Lazy, because Spark copies a plan many times before it executes one copy. */
   private[physical] lazy val eventTimeStats: EventTimeStatsAccum = {
     val none = new EventTimeStatsAccum
@@ -53,7 +66,16 @@ case class ImposeOrderExec(
   private[physical] def arrived: Map[String, Long] =
     if (per.nonEmpty)
       ListedGroups.of(child, per).map(_ -> Watermarks.Unknown).toMap ++ maxima.value
-    else Map("" -> eventTimeStats.value.max).filter(_._2 != Watermarks.Unknown)
+    else ImposeOrderExec.ofColumn(eventTimeStats)
+
+  /**
+   * The largest event time so far, for a task of the same stage and without groups. A task has one
+   * copy of each accumulator.
+   */
+  private[physical] def arrivedInTask: () => Map[String, Long] = {
+    val times = eventTimeStats
+    () => ImposeOrderExec.ofColumn(times)
+  }
 
   /** Spark's own watermark on the column, if the operator controls it. */
   private[physical] def spark: Option[CappedWatermarkExec] = child.collectFirst {
@@ -86,6 +108,9 @@ case class ImposeOrderExec(
 }
 
 object ImposeOrderExec {
+
+  private def ofColumn(times: EventTimeStatsAccum): Map[String, Long] =
+    Map("" -> times.value.max).filter(_._2 != Watermarks.Unknown)
 
   private abstract class Noted(ahead: SQLMetric, latest: Long, keeps: Boolean)
       extends LongPredicate

@@ -1,0 +1,107 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnionExec}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
+import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
+import org.apache.spark.sql.streamjoin.physical.consolidate.ConsolidateExec
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
+import org.apache.spark.sql.streamjoin.physical.realtime.{RealTimeJoinExec, TaggedInputsExec}
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.StatefulBinaryExec
+import org.apache.spark.sql.streamjoin.physical.stateful.times.{
+  CappedWatermarkExec,
+  ImposeOrderExec,
+  PassesRows
+}
+import org.apache.spark.sql.streamjoin.spark.RealTimeMode
+
+/**
+ * Columnar rule that replaces the event-time joins of a batch in real-time mode, and refuses what
+ * this project or Spark does not support in this mode. A later rule of Spark makes the exchanges
+ * pipelined: they pass rows on while the batch runs.
+ */
+object PlanRealTime extends ColumnarRule {
+
+  override def preColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) =>
+    RealTimeMode.durationMs(plan) match {
+      case Some(duration) if plan.exists(isOwn) && !plan.exists(_.isInstanceOf[RealTimeJoinExec]) =>
+        planned(plan, duration)
+      case _ => plan
+    }
+
+  private def isOwn(plan: SparkPlan): Boolean = plan match {
+    case _: StatefulBinaryExec | _: ConsolidateExec | _: ImposeOrderExec => true
+    case _                                                               => false
+  }
+
+  private def planned(plan: SparkPlan, durationMs: Long): SparkPlan = {
+    if (!RealTimeMode.isSupported)
+      throw refused(
+        "the exchanges of this version of Spark pass no row on before the batch ends",
+        "Use Spark 4.3, or trigger(processingTime='0 seconds')"
+      )
+    plan.foreach(refuseOperator)
+    val joined = plan.transformUp {
+      case j: StreamJoinExec      => RealTimeJoinExec.of(j)
+      case o: ImposeOrderExec     => o.duringBatch(durationMs)
+      case w: CappedWatermarkExec => w.duringBatch(durationMs)
+    }
+    joined.foreach {
+      case t: TaggedInputsExec => t.children.foreach(refuseInput)
+      case _                   =>
+    }
+    if (RealTimeMode.checksOperators(SQLConf.get))
+      throw refused(
+        "Spark's list of allowed operators contains only operators of Spark",
+        "Set spark.sql.streaming.realTimeMode.allowlistCheck to false. The operators of Spark in " +
+          "this query remain checked"
+      )
+    RealTimeMode.check(sparksOwn(joined))
+    joined
+  }
+
+  private def refuseOperator(plan: SparkPlan): Unit = {
+    val reason = plan match {
+      case _: ChangelogJoinExec | _: ConsolidateExec =>
+        Some("a changelog is consolidated at the end of a batch")
+      case _: AsOfJoinExec =>
+        Some("an as-of join emits a row when the watermark passes it, at the end of a batch")
+      case _: StreamOrderExec => Some("an ordered output is emitted at the end of a batch")
+      case o: ImposeOrderExec if o.isGrouped =>
+        Some(s"the watermark of ${o.column.name} has groups (per), and Spark does not list the " +
+          "partitions of a source before the batch ends")
+      case _ => None
+    }
+    reason.foreach(r => throw refused(r, "Use trigger(processingTime='0 seconds')"))
+  }
+
+  /** The times of an input reach the join with its rows, so no other exchange may be in between. */
+  private def refuseInput(input: SparkPlan): Unit = input match {
+    case _: RealTimeJoinExec => ()
+    case e: Exchange =>
+      for (order <- TaggedInputsExec.recorders(e).headOption)
+        throw refused(
+          s"the rows of ${order.column.name} are shuffled between imposeOrder and the join",
+          "Write imposeOrder after the operator that shuffles the rows"
+        )
+    case other => other.children.foreach(refuseInput)
+  }
+
+  /** The plan without operators of this project. */
+  private def sparksOwn(plan: SparkPlan): SparkPlan = plan.transformUp {
+    case j: RealTimeJoinExec                          => j.left
+    case t: TaggedInputsExec                          => UnionExec(t.children)
+    case p @ (_: PassesRows | _: CappedWatermarkExec) => p.children.head
+  }
+
+  private def refused(reason: String, instead: String) =
+    StreamJoinErrors.runtime(
+      "UNSUPPORTED_REAL_TIME_MODE",
+      "reason" -> reason,
+      "instead" -> instead
+    )
+}
