@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.rescale.options",
     "tests.evolve.options",
     "tests.warm.options",
+    "tests.realtime.options",
     "tests.golden.options",
     "tests.groups.options",
     "tests.kafka.fixtures",

@@ -47,11 +47,16 @@ def file_log(checkpoint: Path, source: int) -> dict[int, set[str]]:
 
 
 def _reached(offset: str) -> int:
-    """Offsets of memory sources are numbers, those of file sources objects around one."""
+    """Offsets of memory sources are numbers, those of file sources objects around one.
+
+    A memory source in real-time mode has the number of rows in its only partition.
+    """
     if offset == NOTHING_YET:
         return -1
     value = json.loads(offset)
-    return int(value["logOffset"] if isinstance(value, dict) else value)
+    if not isinstance(value, dict):
+        return int(value)
+    return int(value["logOffset"]) if "logOffset" in value else int(value["0"]) - 1
 
 
 def batches(

@@ -60,6 +60,10 @@ def test_checkpoints_of_spark_4_0_continue_on_other_versions(minor: str) -> None
     assert passed_on(minor, *cases, refusal, dialect) > len(cases) + 1
 
 
+def test_joins_run_in_real_time_mode_on_spark_4_3() -> None:
+    assert passed_on("4.3", "tests/realtime") > 10
+
+
 CELL = "---- end of a cell ----"
 
 

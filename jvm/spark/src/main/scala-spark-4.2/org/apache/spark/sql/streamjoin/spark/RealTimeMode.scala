@@ -2,11 +2,22 @@ package org.apache.spark.sql.streamjoin.spark
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, DirectShufflePartitionID}
 import org.apache.spark.sql.catalyst.plans.physical.ShufflePartitionIdPassThrough
+import org.apache.spark.sql.connector.read.streaming.{MicroBatchStream, Offset}
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.datasources.v2.RealTimeStreamScanExec
+import org.apache.spark.sql.execution.datasources.v2.{MicroBatchScanExec, RealTimeStreamScanExec}
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.streaming.runtime.RealTimeModeAllowlist
 import org.apache.spark.sql.internal.SQLConf
+
+/** The stream of a source, and its offsets at the end of a micro-batch, or at the start of a batch in real-time mode. */
+private[streamjoin] object SourceOffsets {
+
+  def unapply(plan: SparkPlan): Option[(MicroBatchStream, Offset)] = plan match {
+    case s: MicroBatchScanExec     => Some(s.stream -> s.end)
+    case s: RealTimeStreamScanExec => Some(s.stream -> s.start)
+    case _                         => None
+  }
+}
 
 /** Plans of a trigger in real-time mode. */
 private[streamjoin] object RealTimeMode {

@@ -3,7 +3,10 @@ package org.apache.spark.sql.streamjoin.checkpoint
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorStateMetadataUtils,
+  OperatorStateMetadataV2
+}
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.{
@@ -47,9 +50,20 @@ private[streamjoin] object StoredDescription {
     if (!files.exists(path) || info.storeVersion == 0 && files.list(path).isEmpty) None
     else {
       StateErrors.reading(path.toString, "the description of a state") {
-        CheckpointFiles.operatorMetadata(folder, hadoopConf, info.storeVersion)
+        latest(files.list(path).map(_.getPath).toSeq, info.storeVersion)
+          .fold(CheckpointFiles.operatorMetadata(folder, hadoopConf, info.storeVersion))(file =>
+            OperatorStateMetadataUtils.readMetadata(files.open(file), expectedVersion = 2)
+          )
           .collect { case m: OperatorStateMetadataV2 => m }
       }
     }
   }
+
+  /**
+   * The last file up to a batch. Spark's reader requires the offsets of the batch, which real-time
+   * mode writes when the batch has ended.
+   */
+  private def latest(files: Seq[Path], batch: Long): Option[Path] =
+    files.flatMap(file => file.getName.toLongOption.map(_ -> file)).filter(_._1 <= batch)
+      .maxByOption(_._1).map(_._2)
 }

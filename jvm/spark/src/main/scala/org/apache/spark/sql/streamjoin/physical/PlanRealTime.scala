@@ -2,14 +2,13 @@ package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.exchange.Exchange
-import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnionExec}
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
 import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
 import org.apache.spark.sql.streamjoin.physical.consolidate.ConsolidateExec
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
-import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
 import org.apache.spark.sql.streamjoin.physical.realtime.{RealTimeJoinExec, TaggedInputsExec}
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.StatefulBinaryExec
 import org.apache.spark.sql.streamjoin.physical.stateful.times.{
@@ -50,17 +49,20 @@ object PlanRealTime extends ColumnarRule {
       case o: ImposeOrderExec     => o.duringBatch(durationMs)
       case w: CappedWatermarkExec => w.duringBatch(durationMs)
     }
-    joined.foreach {
-      case t: TaggedInputsExec => t.children.foreach(refuseInput)
-      case _                   =>
-    }
+    val inputs = joined.collect { case t: TaggedInputsExec => t }
+    inputs.flatMap(_.children).foreach(refuseInput)
+    if (inputs.exists(_.exchanged.length > 1))
+      throw refused(
+        "both inputs of a join have a shuffle below, and a stage reads one pipelined shuffle only",
+        "Join one stream at a time: a.streamJoin(b, ...).streamJoin(c, ...)"
+      )
     if (RealTimeMode.checksOperators(SQLConf.get))
       throw refused(
         "Spark's list of allowed operators contains only operators of Spark",
         "Set spark.sql.streaming.realTimeMode.allowlistCheck to false. The operators of Spark in " +
           "this query remain checked"
       )
-    RealTimeMode.check(sparksOwn(joined))
+    (joined +: inputs.map(_.right)).foreach(part => RealTimeMode.check(sparksOwn(part)))
     joined
   }
 
@@ -70,10 +72,6 @@ object PlanRealTime extends ColumnarRule {
         Some("a changelog is consolidated at the end of a batch")
       case _: AsOfJoinExec =>
         Some("an as-of join emits a row when the watermark passes it, at the end of a batch")
-      case _: StreamOrderExec => Some("an ordered output is emitted at the end of a batch")
-      case o: ImposeOrderExec if o.isGrouped =>
-        Some(s"the watermark of ${o.column.name} has groups (per), and Spark does not list the " +
-          "partitions of a source before the batch ends")
       case _ => None
     }
     reason.foreach(r => throw refused(r, "Use trigger(processingTime='0 seconds')"))
@@ -91,11 +89,10 @@ object PlanRealTime extends ColumnarRule {
     case other => other.children.foreach(refuseInput)
   }
 
-  /** The plan without operators of this project. */
+  /** The plan without operators of this project, and of each join its left input only. */
   private def sparksOwn(plan: SparkPlan): SparkPlan = plan.transformUp {
-    case j: RealTimeJoinExec                          => j.left
-    case t: TaggedInputsExec                          => UnionExec(t.children)
-    case p @ (_: PassesRows | _: CappedWatermarkExec) => p.children.head
+    case p @ (_: RealTimeJoinExec | _: TaggedInputsExec | _: PassesRows | _: CappedWatermarkExec) =>
+      p.children.head
   }
 
   private def refused(reason: String, instead: String) =

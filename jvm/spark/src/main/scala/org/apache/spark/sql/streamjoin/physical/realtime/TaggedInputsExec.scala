@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.streamjoin.physical.exchange.ExchangePlacement
 import org.apache.spark.sql.streamjoin.physical.stateful.times.ImposeOrderExec
 import org.apache.spark.util.Utils
@@ -16,7 +17,9 @@ import io.streamjoin.model.{BySide, Side}
  * partition and its side. When a task has read its input, it emits its largest event times, once
  * for each partition: see [[TaggedRow]].
  *
- * A task reads one partition of one input. So no input waits for the end of the other one.
+ * A task reads one partition of one input. So no input waits for the end of the other one. A
+ * pipelined exchange below sends a partition to the task of the same number. So the tasks of the
+ * input with an exchange come first.
  *
  * @param placements assigns the rows to partitions of the join
  * @param partitions the number of partitions of the join
@@ -40,8 +43,13 @@ private[physical] case class TaggedInputsExec(
   override def outputPartitioning: Partitioning =
     UnknownPartitioning(children.map(_.outputPartitioning.numPartitions).sum)
 
-  override protected def doExecute(): RDD[InternalRow] =
-    sparkContext.union(tagged(Side.Left, left), tagged(Side.Right, right))
+  private[physical] def exchanged: Seq[Side] =
+    Side.both.filter(side => children(side.index).exists(_.isInstanceOf[ShuffleExchangeLike]))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val order = if (exchanged == Seq(Side.Right)) Side.both.reverse else Side.both
+    sparkContext.union(order.map(side => tagged(side, children(side.index))))
+  }
 
   private def tagged(side: Side, input: SparkPlan): RDD[InternalRow] = {
     val (placement, partitions, columns) = (placements(side), this.partitions, input.output)

@@ -44,7 +44,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
               s.origin,
               s"in output mode ${w.outputMode.toString.toLowerCase(Locale.ROOT)} the query " +
                 "emits rows again after each change, and not when their position is final",
-              "Write the query in append mode, outputMode(\"append\")"
+              "Write the query in append mode, outputMode(\"append\"), which real-time mode does not have"
             )
           case _ =>
         }

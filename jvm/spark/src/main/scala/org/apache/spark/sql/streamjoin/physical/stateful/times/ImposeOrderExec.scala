@@ -35,8 +35,6 @@ case class ImposeOrderExec(
 ) extends PassesRows
     with ReadsEventTimes {
 
-  private[physical] def isGrouped: Boolean = per.nonEmpty
-
   /** The operator for a batch in real-time mode: `latest` counts from the end of the batch. */
   private[physical] def duringBatch(durationMs: Long): ImposeOrderExec = {
     val duration =
@@ -64,18 +62,23 @@ case class ImposeOrderExec(
    * that has no row in the batch. Without groups, that of all rows.
    */
   private[physical] def arrived: Map[String, Long] =
-    if (per.nonEmpty)
-      ListedGroups.of(child, per).map(_ -> Watermarks.Unknown).toMap ++ maxima.value
+    if (per.nonEmpty) listed ++ maxima.value
     else ImposeOrderExec.ofColumn(eventTimeStats)
 
   /**
-   * The largest event time so far, for a task of the same stage and without groups. A task has one
-   * copy of each accumulator.
+   * The same so far, for a task of the same stage. A task has its own copy of the accumulators.
    */
-  private[physical] def arrivedInTask: () => Map[String, Long] = {
-    val times = eventTimeStats
-    () => ImposeOrderExec.ofColumn(times)
-  }
+  private[physical] def arrivedInTask: () => Map[String, Long] =
+    if (per.nonEmpty) {
+      val (groups, listed) = (maxima, this.listed)
+      () => listed ++ groups.value
+    } else {
+      val times = eventTimeStats
+      () => ImposeOrderExec.ofColumn(times)
+    }
+
+  private def listed: Map[String, Long] =
+    ListedGroups.of(child, per).map(_ -> Watermarks.Unknown).toMap
 
   /** Spark's own watermark on the column, if the operator controls it. */
   private[physical] def spark: Option[CappedWatermarkExec] = child.collectFirst {

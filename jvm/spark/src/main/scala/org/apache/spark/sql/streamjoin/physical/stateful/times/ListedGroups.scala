@@ -4,13 +4,14 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
-import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec
+import org.apache.spark.sql.streamjoin.spark.SourceOffsets
 import org.json4s.JObject
 import org.json4s.jackson.JsonMethods.parse
 
 /**
  * The groups that a source lists, also those without a row so far. If the groups are topics and
- * partitions of Kafka, these are the partitions in the offsets of the batch:
+ * partitions of Kafka, these are the partitions in the offsets of the batch; in real-time mode, in
+ * those of its start:
  *
  * {{{
  *   {"orders": {"0": 1200, "1": 0}}      per topic, partition     orders, 0   orders, 1
@@ -26,10 +27,10 @@ private[times] object ListedGroups {
   def of(input: SparkPlan, per: Seq[Attribute]): Set[String] = {
     val origins = per.map(origin(input, _))
     origins.flatten.map(_._1).distinct match {
-      case Seq(scan)
-          if origins.forall(_.nonEmpty) && scan.stream.getClass.getName.startsWith(Kafka) =>
+      case Seq(SourceOffsets(stream, offsets))
+          if origins.forall(_.nonEmpty) && stream.getClass.getName.startsWith(Kafka) =>
         val names = for {
-          (topic, partitions) <- fields(scan.end.json)
+          (topic, partitions) <- fields(offsets.json)
           (partition, _) <- partitions.obj
         } yield origins.flatten.map(_._2.name).map {
           case "topic"     => Some(topic)
@@ -47,9 +48,9 @@ private[times] object ListedGroups {
     }
 
   /** The column of a source that a column is, through renames. */
-  private def origin(plan: SparkPlan, column: Attribute): Option[(MicroBatchScanExec, Attribute)] =
+  private def origin(plan: SparkPlan, column: Attribute): Option[(SparkPlan, Attribute)] =
     plan match {
-      case s: MicroBatchScanExec => s.output.find(_.exprId == column.exprId).map(s -> _)
+      case s @ SourceOffsets(_, _) => s.output.find(_.exprId == column.exprId).map(s -> _)
       case ProjectExec(list, child) =>
         list.find(_.exprId == column.exprId).collect {
           case a: Attribute           => a
