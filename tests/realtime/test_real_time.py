@@ -75,6 +75,25 @@ def test_match_is_emitted_while_the_batch_runs(realtime: SparkSession, tmp_path:
 
 
 @needs_4_3
+def test_join_of_spark_is_replaced(realtime: SparkSession, tmp_path: Path) -> None:
+    session = realtime.newSession()
+    session.conf.set("spark.sql.streamJoin.replaceBuiltin", "true")
+    orders, deliveries = Source(session), Source(session)
+    left = typed(orders, "o").withWatermark("ot", "0 seconds")
+    right = typed(deliveries, "d").withWatermark("dt", "0 seconds")
+    sink = Sink(session, "replaced")
+    df = left.join(right, F.expr(CONDITION))
+    query = start(df, sink, str(tmp_path), "10 minutes")
+    try:
+        orders.add(row("o", 1, 0))
+        deliveries.add(row("d", 1, 10))
+        wait_until(query, lambda: bool(sink.rows()))
+        assert not query.recentProgress
+    finally:
+        query.stop()
+
+
+@needs_4_3
 @pytest.mark.parametrize("condition", [CONDITION, CONDITION.split(" AND ", 1)[1]])
 def test_batch_emits_the_rows_of_its_micro_batch(
     condition: str, realtime: SparkSession, tmp_path: Path
@@ -172,7 +191,7 @@ def test_stream_gives_what_the_batch_join_gives(case: Case, verdicts: Pool) -> N
 
 
 def refusal(df: DataFrame, folder: Path, name: str = "refused") -> str:
-    query = start(df, Sink(df.sparkSession, name), str(folder / name), "1 second")
+    query = start(df, Sink(df.sparkSession, name), str(folder / name), "5 seconds")
     with pytest.raises(StreamingQueryException) as refused:
         query.awaitTermination()
     return str(refused.value)
