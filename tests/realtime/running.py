@@ -30,9 +30,10 @@ class Source:
     """Rows of text, each of which a running batch reads when it is added."""
 
     def __init__(self, session: SparkSession) -> None:
-        self._jvm: Any = session._jvm
-        memory = self._jvm.org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
-        text = self._jvm.org.apache.spark.sql.Encoders.STRING()
+        jvm: Any = session._jvm
+        self._jvm = jvm
+        memory = jvm.org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
+        text = jvm.org.apache.spark.sql.Encoders.STRING()
         self._stream = memory.apply(session._jsparkSession, 1, text)
         self.df = DataFrame(self._stream.toDF(), session)
 

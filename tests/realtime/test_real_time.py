@@ -14,7 +14,8 @@ from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.differential.case import Case, Join, Node
+from streamjoin import stream_join
+from tests.differential.case import HOWS, Case, How, Join, Node
 from tests.differential.check import Verdict, check
 from tests.differential.generator import generate
 from tests.differential.pool import Pool
@@ -24,7 +25,6 @@ from tests.streams import wait_until
 needs_4_3 = pytest.mark.skipif(
     tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 3), reason="needs Spark 4.3"
 )
-HOWS = ("inner", "left", "right", "full", "semi", "anti")
 REFUSED = {"distinct", "distinct_within", "windows"}
 """Operators that Spark or this project refuses in this mode."""
 CONDITION = "oid = did AND dt BETWEEN ot AND ot + INTERVAL '1 hour'"
@@ -48,8 +48,8 @@ class Streams:
         self.left = typed(self.orders, "o").imposeOrder("ot", "0 seconds")
         self.right = typed(self.deliveries, "d").imposeOrder("dt", "0 seconds")
 
-    def joined(self, how: str = "inner", condition: str = CONDITION) -> DataFrame:
-        return self.left.streamJoin(self.right, condition, how)
+    def joined(self, how: How = "inner", condition: str = CONDITION) -> DataFrame:
+        return stream_join(self.left, self.right, condition, how)
 
 
 # ---- what it emits ----
@@ -208,27 +208,27 @@ def test_list_of_operators_is_named(realtime: SparkSession, tmp_path: Path) -> N
 
 
 def changelog(streams: Streams) -> DataFrame:
-    return streams.left.streamJoin(streams.right, "oid = did", "left", mode="changelog")
+    return stream_join(streams.left, streams.right, "oid = did", "left", mode="changelog")
 
 
 def as_of(streams: Streams) -> DataFrame:
-    return streams.left.streamJoin(streams.right, "oid = did AND dt <= ot", "asof")
+    return stream_join(streams.left, streams.right, "oid = did AND dt <= ot", "asof")
 
 
 def bushy(streams: Streams) -> DataFrame:
     other = Streams(streams.left.sparkSession)
     renamed = other.joined().selectExpr("oid AS a", "ot AS b", "did AS c", "dt AS d")
     condition = "oid = a AND b BETWEEN ot AND ot + INTERVAL '1 hour'"
-    return streams.joined().streamJoin(renamed, condition)
+    return stream_join(streams.joined(), renamed, condition)
 
 
 def shuffled_after(streams: Streams) -> DataFrame:
     left = streams.left.repartition(2, "oid").select(F.col("oid") + 0, "ot")
-    return left.toDF("oid", "ot").streamJoin(streams.right, CONDITION)
+    return stream_join(left.toDF("oid", "ot"), streams.right, CONDITION)
 
 
 def coalesced(streams: Streams) -> DataFrame:
-    return streams.left.coalesce(1).streamJoin(streams.right, CONDITION)
+    return stream_join(streams.left.coalesce(1), streams.right, CONDITION)
 
 
 @needs_4_3
@@ -252,7 +252,7 @@ def test_query_is_refused(
 def test_ordered_output_is_refused(realtime: SparkSession, tmp_path: Path) -> None:
     """The mode has output mode update only, in which no output is ordered."""
     streams = Streams(realtime)
-    df = streams.left.streamJoin(streams.right, CONDITION, order_by="ot")
+    df = stream_join(streams.left, streams.right, CONDITION, order_by="ot")
     with pytest.raises(AnalysisException, match="real-time mode does not have"):
         start(df, Sink(realtime, "ordered"), str(tmp_path), "1 second")
 
