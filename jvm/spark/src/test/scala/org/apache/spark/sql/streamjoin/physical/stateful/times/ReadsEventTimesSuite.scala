@@ -65,6 +65,13 @@ class ReadsEventTimesSuite extends AnalysisSession {
         }
     }
 
+  test("in real-time mode, the latest accepted time counts from the end of the batch") {
+    for ((dataType, latest) <- Seq(TimestampType -> 4000000L, DateType -> 5L)) {
+      val order = imposed(times(dataType), latest, rejects = true).duringBatch(2000)
+      both(order)((rows, _) => assert(rows == (0L to 6L)))
+    }
+  }
+
   test("Spark's watermark is capped by max_ahead, in one generated stage with the order") {
     def believed(below: SparkPlan) = new CappedWatermarkExec(
       UUID.randomUUID(),
