@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pyspark
@@ -14,7 +15,7 @@ from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import stream_join
+from streamjoin import impose_order, stream_join
 from tests.differential.case import HOWS, Case, How, Join, Node
 from tests.differential.check import Verdict, check
 from tests.differential.generator import generate
@@ -70,6 +71,22 @@ def test_match_is_emitted_while_the_batch_runs(realtime: SparkSession, tmp_path:
         wait_until(query, lambda: len(sink.rows()) > 1)
         assert [each["did"] for _, each in sink.rows()] == [1, 2]
         assert not query.recentProgress
+    finally:
+        query.stop()
+
+
+@needs_4_3
+def test_max_ahead_counts_from_the_end_of_the_batch(realtime: SparkSession, tmp_path: Path) -> None:
+    source, sink = Source(realtime), Sink(realtime, "ahead")
+    df = impose_order(typed(source, "o"), "ot", "0 seconds", max_ahead="1 minute")
+    query = start(df, sink, str(tmp_path), "10 minutes")
+    try:
+        now = datetime.now(timezone.utc)
+        for number, minutes in enumerate([0, 9, 15, 1]):
+            time = (now + timedelta(minutes=minutes)).strftime("%Y-%m-%d %H:%M:%S")
+            source.add(json.dumps({"oid": number, "ot": time}))
+        wait_until(query, lambda: any(each["oid"] == 3 for _, each in sink.rows()))
+        assert [each["oid"] for _, each in sink.rows()] == [0, 1, 3]
     finally:
         query.stop()
 

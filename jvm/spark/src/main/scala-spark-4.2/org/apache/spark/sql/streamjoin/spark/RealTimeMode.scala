@@ -9,7 +9,10 @@ import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExcha
 import org.apache.spark.sql.execution.streaming.runtime.RealTimeModeAllowlist
 import org.apache.spark.sql.internal.SQLConf
 
-/** The stream of a source, and its offsets at the end of a micro-batch, or at the start of a batch in real-time mode. */
+/**
+ * The stream of a source, and its offsets at the end of a micro-batch, or at the start of a batch in
+ * real-time mode.
+ */
 private[streamjoin] object SourceOffsets {
 
   def unapply(plan: SparkPlan): Option[(MicroBatchStream, Offset)] = plan match {

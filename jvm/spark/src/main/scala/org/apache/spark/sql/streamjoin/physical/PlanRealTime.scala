@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
@@ -27,10 +28,15 @@ object PlanRealTime extends ColumnarRule {
 
   override def preColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) =>
     RealTimeMode.durationMs(plan) match {
-      case Some(duration) if plan.exists(isOwn) && !plan.exists(_.isInstanceOf[RealTimeJoinExec]) =>
-        planned(plan, duration)
+      case Some(duration) if plan.getTagValue(Planned).isEmpty && plan.exists(isOwn) =>
+        val result = planned(plan, duration)
+        result.setTagValue(Planned, ())
+        result
       case _ => plan
     }
+
+  /** Marks the result: Spark 4.3 applies the rule twice. */
+  private val Planned: TreeNodeTag[Unit] = TreeNodeTag("streamjoin.realTime")
 
   private def isOwn(plan: SparkPlan): Boolean = plan match {
     case _: StatefulBinaryExec | _: ConsolidateExec | _: ImposeOrderExec => true
