@@ -61,6 +61,14 @@ def test_checkpoints_of_spark_4_0_continue_on_other_versions(minor: str) -> None
 
 
 def test_joins_run_in_real_time_mode_on_spark_4_3() -> None:
+    tests = "tests/realtime/test_real_time.py"
+    emitted = f"{tests}::test_match_is_emitted_while_the_batch_runs"
+    assert passed_on("4.3", emitted, f"{tests}::test_query_is_refused") > 1
+
+
+@pytest.mark.thorough
+def test_real_time_mode_equals_micro_batches_on_spark_4_3() -> None:
+    """In a process of its own, because all tasks of a batch run at once and need many slots."""
     assert passed_on("4.3", "tests/realtime") > 10
 
 
