@@ -74,6 +74,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `StreamJoinStrategy` plans the physical operators. It refuses a join of Spark with unbounded
  *      state below or above an order.
  *    - `ExplainBuiltinJoin` explains why a join is still Spark's.
+ *    - `PlanRealTime` replaces event-time joins of a batch in real-time mode, and refuses what this
+ *      mode does not support.
  *    - `PlanExchanges` replaces Spark's exchange below the operators.
  *
  * In addition, `JoinListener` passes the reports of joins to Spark's metrics system, and logs on

@@ -61,7 +61,7 @@ private[evolve] final class Evolve(
 
   /** @return lines about each operator */
   def run(): Seq[String] = {
-    refuseLocations(reads = Set(SparkJoin.Operator))
+    refuseLocations(reads = Set(SparkJoin.Operator).filter(_ => SparkJoin.isReadable(stored)))
     if (!changed.isStreaming)
       throw refusal("INVALID_ARGUMENT", "what" -> "changed", "known" -> "a streaming DataFrame")
     val own = session.cloneSession()

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.evolve
 import scala.collection.mutable
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.classic.SparkSession
@@ -86,6 +87,10 @@ private[evolve] object SparkJoin {
 
   /** The name of Spark's join in the metadata of its state. */
   val Operator: String = "symmetricHashJoin"
+
+  /** The source of states of Spark 4.0 does not find the versions of a join by their IDs. */
+  def isReadable(stored: StoredJoins): Boolean =
+    !stored.recordsIds || !SPARK_VERSION.startsWith("4.0.")
 }
 
 /**
