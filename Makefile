@@ -33,6 +33,8 @@ CASES ?= 4000
 CHAINS ?= 2000
 CHANGELOGS ?= 2000
 KILLS ?= 100
+# Part K/N of the thorough Python tests.
+PART ?= 0/1
 
 # Two sbt processes in one directory wait for each other's lock at best.
 # `make test` runs two targets side by side, of which one starts sbt.
@@ -125,7 +127,7 @@ test-all: test test-thorough
 # What `make test` leaves out.
 test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMPS)/spark-%) $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
 	$(SBT) core/test spark/testThorough benchmarksSpark/testThorough
-	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m thorough
+	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m thorough --part $(PART)
 
 # The tests of versions on the newest patch of each minor version, also of the default one, and the
 # links with every patch. The versions that pass are written into the page of versions.

@@ -18,6 +18,7 @@ pytest_plugins = [
     "tests.connect_option",
     "tests.differential.options",
     "tests.metamorphic.options",
+    "tests.part_option",
     "tests.rescale.options",
     "tests.evolve.options",
     "tests.warm.options",
