@@ -65,7 +65,8 @@ def verdicts(
         folder = tmp_path_factory.mktemp(f"case-{case.name}-")
         verdict = check(case, spark, folder)
         if not verdict.problems:
-            shutil.rmtree(folder)
+            # a store of Spark may still write to it
+            shutil.rmtree(folder, ignore_errors=True)
         return verdict
 
     pool = Pool(wanted, request.config.option.diff_jobs, work)
