@@ -27,13 +27,13 @@ import org.apache.spark.sql.streamjoin.spark.RealTimeMode
 object PlanRealTime extends ColumnarRule {
 
   override def preColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) =>
-    RealTimeMode.durationMs(plan) match {
-      case Some(duration) if plan.getTagValue(Planned).isEmpty && plan.exists(isOwn) =>
+    if (plan.getTagValue(Planned).nonEmpty || !plan.exists(isOwn)) plan
+    else
+      RealTimeMode.durationMs(plan).fold(plan) { duration =>
         val result = planned(plan, duration)
         result.setTagValue(Planned, ())
         result
-      case _ => plan
-    }
+      }
 
   /** Marks the result: Spark 4.3 applies the rule twice. */
   private val Planned: TreeNodeTag[Unit] = TreeNodeTag("streamjoin.realTime")

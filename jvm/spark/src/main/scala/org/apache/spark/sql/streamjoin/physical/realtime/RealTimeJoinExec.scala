@@ -58,7 +58,8 @@ import io.streamjoin.model.{BySide, Side}
  * @param join the join as planned for a micro-batch
  */
 private[physical] class RealTimeJoinExec(tagged: SparkPlan, join: StreamJoinExec)
-    extends StreamJoinExec(tagged, RealTimeJoinExec.NoInput, join.batch, join.spec) {
+    extends StreamJoinExec(tagged, RealTimeJoinExec.NoInput, join.batch, join.spec)
+    with ReceivesTimes {
 
   override def simpleString(maxFields: Int): String =
     s"${super.simpleString(maxFields)}, real-time mode"
@@ -81,8 +82,7 @@ private[physical] class RealTimeJoinExec(tagged: SparkPlan, join: StreamJoinExec
 
   // ---- execution ----
 
-  /** The event times that a task has received. */
-  @transient private[realtime] lazy val times: ReadTimes = new ReadTimes
+  @transient override private[realtime] lazy val times: ReadTimes = new ReadTimes
 
   override protected def executed(create: (Int, BatchEnd) => JoinTask): RDD[InternalRow] = {
     val (bases, batch, maxGroups) =

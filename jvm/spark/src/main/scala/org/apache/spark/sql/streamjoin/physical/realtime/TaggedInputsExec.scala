@@ -80,14 +80,14 @@ private[physical] object TaggedInputsExec {
 
   /** The nodes that record event times above the joins of a plan. */
   def recorders(plan: SparkPlan): Seq[ImposeOrderExec] = plan match {
-    case _: RealTimeJoinExec => Nil
-    case o: ImposeOrderExec  => o +: recorders(o.child)
-    case other               => other.children.flatMap(recorders)
+    case _: ReceivesTimes   => Nil
+    case o: ImposeOrderExec => o +: recorders(o.child)
+    case other              => other.children.flatMap(recorders)
   }
 
   /** The topmost joins of a plan. */
-  private def joins(plan: SparkPlan): Seq[RealTimeJoinExec] = plan match {
-    case j: RealTimeJoinExec => Seq(j)
-    case other               => other.children.flatMap(joins)
+  private def joins(plan: SparkPlan): Seq[ReceivesTimes] = plan match {
+    case j: ReceivesTimes => Seq(j)
+    case other            => other.children.flatMap(joins)
   }
 }

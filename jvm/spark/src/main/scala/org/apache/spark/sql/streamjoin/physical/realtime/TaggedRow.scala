@@ -5,6 +5,7 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.types.{BinaryType, ByteType, IntegerType}
 import org.apache.spark.util.Utils
 
@@ -66,7 +67,13 @@ private[realtime] object TaggedRow {
     row.getStruct(2, fields).asInstanceOf[UnsafeRow]
 
   def times(row: InternalRow): ReadTimes.ByOrder = Utils.deserialize(row.getBinary(2))
+}
 
+/** A node whose tasks receive the event times of all tasks below it. */
+private[realtime] trait ReceivesTimes extends SparkPlan {
+
+  /** The event times that a task has received. */
+  private[realtime] def times: ReadTimes
 }
 
 /**

@@ -61,24 +61,19 @@ case class ImposeOrderExec(
    * The largest event time of each group in the batch; unknown for a group that the source lists, and
    * that has no row in the batch. Without groups, that of all rows.
    */
-  private[physical] def arrived: Map[String, Long] =
-    if (per.nonEmpty) listed ++ maxima.value
-    else ImposeOrderExec.ofColumn(eventTimeStats)
+  private[physical] def arrived: Map[String, Long] = arrivedInTask()
 
   /**
    * The same so far, for a task of the same stage. A task has its own copy of the accumulators.
    */
   private[physical] def arrivedInTask: () => Map[String, Long] =
     if (per.nonEmpty) {
-      val (groups, listed) = (maxima, this.listed)
-      () => listed ++ groups.value
+      val (groups, listed) = (maxima, ListedGroups.of(child, per))
+      () => listed.map(_ -> Watermarks.Unknown).toMap ++ groups.value
     } else {
       val times = eventTimeStats
-      () => ImposeOrderExec.ofColumn(times)
+      () => Map("" -> times.value.max).filter(_._2 != Watermarks.Unknown)
     }
-
-  private def listed: Map[String, Long] =
-    ListedGroups.of(child, per).map(_ -> Watermarks.Unknown).toMap
 
   /** Spark's own watermark on the column, if the operator controls it. */
   private[physical] def spark: Option[CappedWatermarkExec] = child.collectFirst {
@@ -111,9 +106,6 @@ case class ImposeOrderExec(
 }
 
 object ImposeOrderExec {
-
-  private def ofColumn(times: EventTimeStatsAccum): Map[String, Long] =
-    Map("" -> times.value.max).filter(_._2 != Watermarks.Unknown)
 
   private abstract class Noted(ahead: SQLMetric, latest: Long, keeps: Boolean)
       extends LongPredicate
