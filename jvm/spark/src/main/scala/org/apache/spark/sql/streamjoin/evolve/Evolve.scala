@@ -36,7 +36,7 @@ final case class Told(
 /**
  * Writes a new checkpoint of a stopped query, from which a changed query continues.
  *
- * The plan of the changed query tells how each of its operators stores rows: their columns, keys,
+ * The plan of the changed query describes how each of its operators stores rows: their columns, keys,
  * times and limits. Step 2 reads the rows of the operator that it continues, and computes all of
  * these anew.
  *
@@ -61,7 +61,7 @@ private[evolve] final class Evolve(
 
   /** @return lines about each operator */
   def run(): Seq[String] = {
-    refuseLocations(reads = Set(SparkJoin.Operator).filter(_ => SparkJoin.isReadable(stored)))
+    refuseLocations(reads = _ == SparkJoin.Operator && SparkJoin.isReadable(stored))
     if (!changed.isStreaming)
       throw refusal("INVALID_ARGUMENT", "what" -> "changed", "known" -> "a streaming DataFrame")
     val own = session.cloneSession()

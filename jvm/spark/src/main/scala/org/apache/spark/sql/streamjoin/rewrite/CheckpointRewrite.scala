@@ -76,9 +76,9 @@ private[streamjoin] abstract class CheckpointRewrite(
   /**
    * Refuses checkpoints and folders from which, or to which, nothing can be written.
    *
-   * @param reads the names of the operators of Spark whose state can be read
+   * @param reads whether the state of an operator of Spark can be read, by its name
    */
-  protected final def refuseLocations(reads: Set[String] = Set.empty): Unit = {
+  protected final def refuseLocations(reads: String => Boolean = _ => false): Unit = {
     // those of all sessions of the application
     val running = session.sharedState.activeStreamingQueries.values.asScala
     for (query <- running if stored.qualified(query.resolvedCheckpointRoot) == stored.root)
