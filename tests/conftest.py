@@ -107,13 +107,19 @@ def spark(
     builder = SparkSession.builder.master(f"local[2, {attempts}]").appName("streamjoin tests")
     if connector_jars():
         builder = builder.config("spark.jars", ",".join(connector_jars()))
+    session = configured(builder, warehouse).config("spark.log.level", "ERROR").getOrCreate()
+    yield session
+    session.stop()
+
+
+def configured(builder: SparkSession.Builder, warehouse: Path) -> SparkSession.Builder:
+    """Configure a session of many queries in this process."""
     jars = [str(jar) for jar in JARS.glob("*.jar")]
     if jars:
         class_path = os.pathsep.join(jars)
         builder = builder.config("spark.driver.extraClassPath", class_path).config(map=LOCAL_FILES)
-    session = (
+    return (
         streamjoin.configure(builder)
-        .config("spark.log.level", "ERROR")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.extraJavaOptions", MANY_QUERIES)
         # With isolation, each query has its own class loader and recompiles its generated code.
@@ -122,10 +128,7 @@ def spark(
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(warehouse))
-        .getOrCreate()
     )
-    yield session
-    session.stop()
 
 
 def on_connect(warehouse: Path) -> SparkSession:

@@ -9,8 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+import pytest
+
 from tests.differential.case import Case
 from tests.differential.check import Verdict
+
+
+def wanted(request: pytest.FixtureRequest) -> list[Case]:
+    """Give the cases of all collected tests that want verdicts."""
+    return [
+        item.callspec.params["case"]  # type: ignore[misc]
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and "verdicts" in item.fixturenames
+    ]
 
 
 class Pool:

@@ -15,7 +15,7 @@ from tests.differential.feeds import MemoryFeed
 from tests.differential.generator import generate
 from tests.differential.oracle import batch_join
 from tests.differential.plans import imposed, join_inputs, join_tree, stream_join
-from tests.differential.pool import Pool
+from tests.differential.pool import Pool, wanted
 from tests.differential.runner import session_of
 from tests.differential.shrink import shrink
 
@@ -55,12 +55,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def verdicts(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Pool]:
-    wanted: list[Case] = [
-        item.callspec.params["case"]  # type: ignore[misc]
-        for item in request.session.items
-        if isinstance(item, pytest.Function) and "verdicts" in item.fixturenames
-    ]
-
     def work(case: Case) -> Verdict:
         folder = tmp_path_factory.mktemp(f"case-{case.name}-")
         verdict = check(case, spark, folder)
@@ -69,7 +63,7 @@ def verdicts(
             shutil.rmtree(folder, ignore_errors=True)
         return verdict
 
-    pool = Pool(wanted, request.config.option.diff_jobs, work)
+    pool = Pool(wanted(request), request.config.option.diff_jobs, work)
     yield pool
     pool.close()
 

@@ -19,7 +19,7 @@ from streamjoin import impose_order, stream_join
 from tests.differential.case import HOWS, Case, How, Join, Node
 from tests.differential.check import Verdict, check
 from tests.differential.generator import generate
-from tests.differential.pool import Pool
+from tests.differential.pool import Pool, wanted
 from tests.realtime.running import Sink, Source, await_rows, read_offsets, run, start
 from tests.streams import wait_until
 
@@ -184,16 +184,10 @@ def verdicts(
     realtime: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Pool]:
-    wanted: list[Case] = [
-        item.callspec.params["case"]  # type: ignore[misc]
-        for item in request.session.items
-        if isinstance(item, pytest.Function) and "verdicts" in item.fixturenames
-    ]
-
     def work(case: Case) -> Verdict:
         return check(case, realtime, tmp_path_factory.mktemp(f"case-{case.name}-"), running=run)
 
-    pool = Pool(wanted, request.config.option.realtime_jobs, work)
+    pool = Pool(wanted(request), request.config.option.realtime_jobs, work)
     yield pool
     pool.close()
 
