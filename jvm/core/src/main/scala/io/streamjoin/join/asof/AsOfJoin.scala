@@ -78,12 +78,12 @@ final class AsOfJoin[R, O](
    * Begins the batch.
    *
    * @param received the watermarks of both sides at the end of the batch before
-   * @param arrived the same at the end of this batch
+   * @param arrived the same at the end of this batch, none of them less
    */
   def begin(received: Side => Long, arrived: Side => Long): Unit = {
     this.received = received
     before = bounds.limit(received)
-    now = math.max(before, bounds.limit(arrived))
+    now = bounds.limit(arrived)
   }
 
   /** A row arrives. */

@@ -63,6 +63,21 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     assert(d.batch(Seq(delete(l2)), Nil) == Seq(Changed(ChangeKind.Delete, out(l2, r))))
   }
 
+  test("a row whose partner was evicted retracts no row without a partner when it expires") {
+    for (joinType <- Seq(JoinType.LeftOuter, JoinType.LeftAnti)) {
+      val d = new ChangelogDriver(join(joinType).copy(expiry = Expiry.Retract))
+      val partnered = row(1, 10).copy(expires = 20)
+      val alone = partnered.copy(join = Some(2))
+      d.at(0)
+      d.batch(Seq(insert(partnered), insert(alone)), Seq(insert(row(2, 12))))
+      d.advance(Array(13, 13))
+      assert(d.stored(Left) == 2 && d.stored(Right) == 0)
+      d.at(21)
+      val shown = alone.copy(expires = Long.MaxValue)
+      assert(d.batch(Nil, Nil) == Seq(Changed(ChangeKind.Delete, Out(Some(shown), None))))
+    }
+  }
+
   /** A table whose rows keep their time in updates, and its changes, of which some are late. */
   private final class Table(join: TestChangelog, side: Side, random: Random) {
     private val layout = join.layout(side)

@@ -51,6 +51,26 @@ class HotKeySuite extends AnyFunSuite {
       assert(join.evaluations <= rows + 4)
     }
 
+  for (segments <- Seq(false, true))
+    test(s"an expired partner does not count any more, segments: $segments") {
+      val rows = 100
+      val join =
+        TestChangelog(JoinType.LeftOuter, Layout.UniqueKey, Layout.UniqueKey, residual = true)
+      val driver = new ChangelogDriver(join, segments)
+      val (expiring, staying) = (row(0, 0).copy(expires = 10), row(-1, 0))
+      driver.at(0)
+      driver.batch(
+        insert((1 to rows).map(row(_, 0)): _*),
+        insert((1 to rows).map(row(_, 3)): _*)
+      )
+      // the first change counts the partners
+      driver.batch(Nil, insert(expiring))
+      driver.batch(Nil, insert(staying))
+      driver.at(11)
+      val out = driver.batch(Nil, delete(staying))
+      assert(out.count(_.row.right.isEmpty) == rows && out.length == 2 * rows)
+    }
+
   test("remembered partner counts do not change the output and save evaluations") {
     var remembered = 0
     RandomCases.forAll(40) { random =>

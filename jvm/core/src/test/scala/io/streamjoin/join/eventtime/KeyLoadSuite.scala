@@ -78,6 +78,14 @@ class KeyLoadSuite extends AnyFunSuite {
     assert(found(1000, minBuckets = 3).length == 1 && found(1000, minBuckets = 4).isEmpty)
   }
 
+  test("a key with half of a task's share is not spread") {
+    val loads = Seq(
+      TaskLoad(0, 100, Map(1L -> 25L, 2L -> 26L), 60, BySide(95L, 130L)),
+      TaskLoad(1, 100, Map.empty, 60, BySide(95L, 130L))
+    )
+    assert(HotKeyRule(1, 0).found(loads, none, partitions = 4).map(_.hash) == Seq(2L))
+  }
+
   test("a key is spread if its task then has at most three fifths of its rows") {
     def isSpread(share: Double, partitions: Int, span: Long = 100) = {
       val (rows, others) = ((share * 100000).toLong, ((1 - share) * 100000 / partitions).toLong)
