@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from streamjoin import evolve, impose_order, pending
+from streamjoin import doctor, evolve, impose_order, pending
 from tests.fingerprints import fingerprints
 from tests.parameters import STATE_FORMATS
 from tests.streams import Landing, Run
@@ -129,6 +129,39 @@ def test_a_wider_interval_is_complete_from_a_time_on(pair: Pair) -> None:
     assert says(lines, "once the watermark of b.t has passed 2024-05-04 11:20:00")
     pair.land("b", (1, "10:50", 10), (2, "11:20", 30))
     assert emitted(run) == [(2, "10:25", 2, 2, "11:20", 30)]
+
+
+def test_explain_shows_when_results_are_complete_until_they_are(
+    pair: Pair, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown() -> tuple[bool, bool, bool]:
+        query = run.start(availableNow=True)
+        query.awaitTermination()
+        capsys.readouterr()
+        query.explain()
+        text = "watermark of b.t has passed 2024-05-04 11:20:00"
+        progress = query.recentProgress
+        metrics = next(o for o in progress[-1].stateOperators if o.operatorName == "streamJoin")
+        found = [f for f in doctor(query).findings if f.code == "INCOMPLETE"]
+        assert all("passed 2024-05-04 11:20:00" in f.headline for f in found)
+        explained = text in capsys.readouterr().out
+        return explained, "completeFrom.b.t" in metrics.customMetrics, bool(found)
+
+    run = pair.run(pair.joined(minutes=10))
+    pair.land("a", (1, "10:00", 1), (2, "10:25", 2))
+    pair.land("b", (9, "10:30", 20))
+    assert shown() == (False, False, False)
+    evolved(run, pair.joined(minutes=60))
+    pair.land("b", (1, "10:50", 10))
+    assert shown() == (True, True, True)
+    # a later change does not forget it
+    lines = evolved(run, pair.joined("inner", minutes=60))
+    assert says(lines, "once the watermark of b.t has passed 2024-05-04 11:20:00")
+    pair.land("b", (1, "11:19", 10))
+    assert shown() == (True, True, True)
+    pair.land("b", (1, "11:20", 10))
+    assert shown() == (False, False, False)
+    assert not says(evolved(run, pair.joined("inner", minutes=50)), "has passed")
 
 
 def test_rows_are_placed_by_another_key(pair: Pair) -> None:

@@ -152,6 +152,8 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.SOME_LATE,), unseen=(S.HALF_LATE,)),
     Cause("LATE_ROWS", _LOSES, _SPARK, spark_drops.some_late,
           seen=(S.SOME_DROPPED,), unseen=(S.HALF_DROPPED,)),
+    Cause("INCOMPLETE", _LOSES, _TIME, watermarks.incomplete,
+          seen=(S.INCOMPLETE,)),
     # partners of lost rows find no key, so lost rows take precedence
     Cause("NO_KEY_MET", _STUCK, _JOIN, matching.no_key_met,
           seen=(S.LOOKED_INTO, S.BOTH_PROBED), unseen=(S.JOINED, S.KEY_MET, S.APART),

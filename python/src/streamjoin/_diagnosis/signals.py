@@ -75,6 +75,7 @@ class Signal(Enum):
     AWAITED = auto()
     GROUP_SLOW = auto()
     LAG_LONG = auto()
+    INCOMPLETE = auto()
     UNMATCHED_WAIT = auto()
     # of a changelog join, and of its inputs
     CHANGES_OUT = auto()
@@ -230,6 +231,7 @@ _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.AWAITED: lambda s: figures.waiting_for(s.of_join, watermarks.idle_side(s)) > 0,
     Signal.GROUP_SLOW: lambda s: groups.slowest(s) is not None,
     Signal.LAG_LONG: watermarks.lag_is_long,
+    Signal.INCOMPLETE: lambda s: s.time in s.last.of("completeFrom"),
     Signal.UNMATCHED_WAIT: watermarks.unmatched_wait,
     Signal.CHANGES_OUT: lambda s: s.total("changesOut", "") > 0,
     Signal.SIDE_NEEDED: changelog.is_needed,

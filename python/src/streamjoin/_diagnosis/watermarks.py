@@ -98,6 +98,23 @@ def _max_ahead(column: str) -> str:
     )
 
 
+# ---- after a change of the query ----
+
+
+def incomplete(s: Subject) -> Finding:
+    """Report that matches are missing, because rows had left the state before an interval grew."""
+    said = s.of_join.said(s.time)
+    until = s.of_join.time(s.time, s.last.of("completeFrom")[s.time])
+    return Finding(
+        "INCOMPLETE",
+        f"Some matches are missing until the watermark of {said} has passed {until}.",
+        {"complete from": until},
+        "The query was changed by evolve. Its interval is wider now, and rows that it needs had "
+        "left the state before.",
+        "Nothing. To fill the gap, join the rows of that time in a batch query.",
+    )
+
+
 # ---- late rows ----
 
 

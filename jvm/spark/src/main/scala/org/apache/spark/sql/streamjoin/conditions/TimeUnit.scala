@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.conditions
 
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Cast, EvalMode, Literal}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
 import org.apache.spark.sql.types._
@@ -22,6 +22,14 @@ private[streamjoin] sealed trait TimeUnit extends Serializable {
 
   /** A time of this family, as a literal. */
   def literal(time: Long): Literal
+
+  /**
+   * A time of this family as text.
+   *
+   * @param zone the session time zone
+   */
+  final def text(time: Long, zone: String): String =
+    Cast(literal(time), StringType, Some(zone), EvalMode.ANSI).eval().toString
 
   /** A distance that can be added to a time, as a literal. */
   def distance(by: Long): Literal

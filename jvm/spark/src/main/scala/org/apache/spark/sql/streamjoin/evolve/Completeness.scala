@@ -21,6 +21,7 @@ import io.streamjoin.model.{BySide, Side, Watermarks}
 private[evolve] object Completeness {
 
   /**
+   * @param known the same of the stored join, by column, see [[StoredCompleteness]]
    * @param evicted the watermarks of the last eviction, by side of the stored join and limit
    * @param evicting the watermarks that evict rows of the changed join
    * @return the times of the changed join with the watermarks that they must pass; `Long.MaxValue`
@@ -29,6 +30,7 @@ private[evolve] object Completeness {
   def of(
       before: JoinDescription,
       from: BySide[Side],
+      known: Map[Int, Long],
       evicted: BySide[Seq[Long]],
       now: JoinDescription,
       evicting: BySide[Seq[Long]],
@@ -52,7 +54,12 @@ private[evolve] object Completeness {
         )
       passed <- wider.maxOption if passed > evicting(side)(k)
     } yield time -> passed
-    found.groupMapReduce(_._1)(_._2)(math.max).toSeq.sortBy(_._1.name)
+    val still = for {
+      (column, watermark) <- known.toSeq
+      (before, _) <- before.times.said.lift(column)
+      (time, _) <- now.times.said.find(_._1.name == translated(before.name))
+    } yield time -> watermark
+    (found ++ still).groupMapReduce(_._1)(_._2)(math.max).toSeq.sortBy(_._1.name)
   }
 
   /** The slack of each pair of a later and an earlier time. */

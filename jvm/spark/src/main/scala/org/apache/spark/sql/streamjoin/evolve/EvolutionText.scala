@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.evolve
 
-import org.apache.spark.sql.catalyst.expressions.{Cast, EvalMode}
 import org.apache.spark.sql.streamjoin.checkpoint.{
   DescribedKind,
   JoinDescription,
@@ -8,7 +7,6 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredTime
 }
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.types.StringType
 
 import io.streamjoin.model.{BySide, Side}
 
@@ -102,8 +100,7 @@ private[evolve] object EvolutionText {
     val start = "some rows that the changed join needs have left the state: results are complete"
     if (watermark == Long.MaxValue) s"$start when these would have left it, too"
     else {
-      val unit = TimeUnit.of(time.dataType).get
-      val shown = Cast(unit.literal(watermark), StringType, Some(zone), EvalMode.ANSI).eval()
+      val shown = TimeUnit.of(time.dataType).get.text(watermark, zone)
       s"$start once the watermark of $said has passed $shown"
     }
   }

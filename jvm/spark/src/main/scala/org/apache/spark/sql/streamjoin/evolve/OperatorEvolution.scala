@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{DescribedKind, JoinDescriptio
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{BaseWatermarks, StoredLayout}
-import org.apache.spark.sql.streamjoin.physical.timed.StoredDisorder
+import org.apache.spark.sql.streamjoin.physical.timed.{StoredCompleteness, StoredDisorder}
 import org.apache.spark.sql.streamjoin.rewrite.{MergedNumbers, Share, StateWriter, Survey}
 
 import io.streamjoin.model.{BySide, Side}
@@ -91,21 +91,26 @@ private[evolve] final class OperatorEvolution(
       BySide.of(s => if (counts(s).emitted == 0) evicting(s) else evicting(s).map(_ => Unknown))
     val shares = Share.all(surveys)
     val numbers = numbersOf(continued, layout, surveys, shares)
-    val contents = (0 until partitions).map { p =>
-      StateWriter.Contents(
-        numbers(p) ++ WatermarkTable.numbers(found) + (StoredNumbers.MayHoldExpired -> 1L),
-        evicted,
-        shares.get(p).fold(0L)(_.count)
-      )
-    }
     val complete = Completeness.of(
       join.description,
       from,
+      for ((name, n) <- surveys.head.numbers; c <- StoredCompleteness.columnOf(name)) yield c -> n,
       surveys.head.evicted,
       layout.description,
       evicting,
       columns.renamed
     )
+    val times = layout.description.times.said.map(_._1)
+    val incomplete = for ((time, watermark) <- complete if watermark != Long.MaxValue)
+      yield StoredCompleteness.name(times.indexOf(time)) -> watermark
+    val contents = (0 until partitions).map { p =>
+      StateWriter.Contents(
+        numbers(p) ++ WatermarkTable.numbers(found) ++ incomplete +
+          (StoredNumbers.MayHoldExpired -> 1L),
+        evicted,
+        shares.get(p).fold(0L)(_.count)
+      )
+    }
     val told = EvolutionText.of(now, layout.description, continued, sides, counts, complete, zone)
     EvolvedOperator(now, reader, contents, told)
   }
@@ -138,7 +143,8 @@ private[evolve] final class OperatorEvolution(
     val sameTimes = continued.from.left == Side.Left &&
       join.description.times.said.map(_._1) == layout.description.times.said.map(_._1)
     merged.of(_).filter { case (name, _) =>
-      !BaseWatermarks.isPart(name) && (sameTimes || StoredDisorder.columnOf(name).isEmpty)
+      !BaseWatermarks.isPart(name) && StoredCompleteness.columnOf(name).isEmpty &&
+      (sameTimes || StoredDisorder.columnOf(name).isEmpty)
     }
   }
 

@@ -33,10 +33,19 @@ class CompletenessSuite extends AnyFunSuite {
   private def complete(
       old: JoinDescription,
       now: JoinDescription,
-      from: BySide[Side] = straight
+      from: BySide[Side] = straight,
+      known: Map[Int, Long] = Map.empty
   ): Seq[(StoredTime, Long)] = {
     val watermarks = BySide(Seq(1200L), Seq(1100L))
-    Completeness.of(old, from, watermarks, now, BySide.of(s => watermarks(from(s))), identity)
+    Completeness.of(
+      old,
+      from,
+      known,
+      watermarks,
+      now,
+      BySide.of(s => watermarks(from(s))),
+      identity
+    )
   }
 
   test("a wider bound is complete when the watermark has passed the difference") {
@@ -47,6 +56,15 @@ class CompletenessSuite extends AnyFunSuite {
   test("the same and a narrower bound are complete at once") {
     assert(complete(join(0, 60), join(0, 60)) == Nil)
     assert(complete(join(10, 60), join(0, 30)) == Nil)
+  }
+
+  test("what an earlier change lacks is lacking still") {
+    val known = Map(1 -> 1320L)
+    assert(complete(join(0, 180), join(0, 180), known = known) == Seq(d -> 1320L))
+    assert(complete(join(0, 180), join(0, 181), known = known) == Seq(d -> 1320L))
+    assert(complete(join(0, 180), join(0, 400), known = known) == Seq(d -> 1420L))
+    val exchanged = BySide[Side](Side.Right, Side.Left)
+    assert(complete(join(0, 180), join(180, 0), exchanged, known) == Seq(o -> 1320L))
   }
 
   test("exchanged inputs have their bounds on the other sides") {

@@ -78,12 +78,13 @@ private[asof] final class AsOfTask(
   }
 
   override def commit(): Unit = {
-    report.addTimes(partitionId, state.numbers, disorder, operator.counters)(_ => true)
+    val now = times.watermarks.received(base.now)
+    report.addTimes(partitionId, state.numbers, disorder, operator.counters, now)(_ => true)
     state.commit(
       report.common,
       TimedJoinMetrics.counted(operator.counters, state.rows)(_ => true),
       base,
-      times.watermarks.received(base.now)
+      now
     )
   }
 

@@ -85,7 +85,7 @@ private[physical] final class JoinTask(
 
   override def commit(): Unit = {
     spec.hotKeySums.save(state.numbers)
-    report.times.addTimes(partitionId, state.numbers, disorder, counters) { column =>
+    report.times.addTimes(partitionId, state.numbers, disorder, counters, now) { column =>
       countsIn(spec.bounds.columns(column).side)
     }
     keys.foreach(report.addLoad(partitionId, state.numbers, _))

@@ -25,6 +25,7 @@ private[physical] final case class DisorderReport(
   /**
    * Stores the disorder of a partition at the end of a batch, and reports it to the driver.
    *
+   * @param now the watermarks at the end of the batch, by column
    * @param ofColumn whether this partition counts the rows of a column; of a copied input, only one
    *   partition does
    */
@@ -32,10 +33,11 @@ private[physical] final case class DisorderReport(
       partition: Int,
       numbers: StoredNumbers,
       disorder: StoredDisorder,
-      counters: Counters
+      counters: Counters,
+      now: Array[Long]
   )(ofColumn: Int => Boolean): Unit = {
     disorder.save(numbers)
     sketched.add(partition -> disorder.counts(ofColumn))
-    furthest.add(JoinExtremes.of(counters, disorder.seen))
+    furthest.add(JoinExtremes.of(counters, disorder.seen, StoredCompleteness.ahead(numbers, now)))
   }
 }

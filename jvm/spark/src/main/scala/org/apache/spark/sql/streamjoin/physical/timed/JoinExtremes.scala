@@ -12,19 +12,21 @@ import io.streamjoin.model.{Side, Watermarks}
  *   per column   how far a row was behind the watermark
  *   2 elements   by how little the closest pair of a key missed the bounds: too late, too early
  *   per column   how far a row has ever been behind the largest time before it
+ *   per column   see [[StoredCompleteness]]
  * }}}
  *
  * A miss is stored negated, so that its maximum is the closest one.
  */
 private[physical] object JoinExtremes {
 
-  def size(spec: TimedJoinSpec): Int = 2 * spec.bounds.columns.length + 2
+  def size(spec: TimedJoinSpec): Int = 3 * spec.bounds.columns.length + 2
 
-  def of(counters: Counters, disorder: Disorder): Array[Long] = {
+  /** @param incomplete see [[StoredCompleteness.ahead]] */
+  def of(counters: Counters, disorder: Disorder, incomplete: Array[Long]): Array[Long] = {
     def least(distance: Option[Long]) = distance.fold(Watermarks.Unknown)(-_)
     val columns = disorder.furthestBehind
     columns ++ Array(least(counters.closestTooLate), least(counters.closestTooEarly)) ++
-      columns.indices.map(disorder.sketches.get(_).fold(0L)(_.greatest))
+      columns.indices.map(disorder.sketches.get(_).fold(0L)(_.greatest)) ++ incomplete
   }
 
   /** The metrics of a batch, in milliseconds, or in the unit of a numeric column. */
@@ -38,8 +40,19 @@ private[physical] object JoinExtremes {
       }
       metric <- disorder.toSeq :+ lateness
     } yield metric
-    (columns ++ closestMiss(spec, extremes)).toMap
+    (columns ++ closestMiss(spec, extremes) ++ incomplete(spec, extremes).map {
+      case (name, column, watermark) =>
+        s"completeFrom.$name" -> spec.times.unit(column).shown(watermark)
+    }).toMap
   }
+
+  /** The columns with the watermarks from which the results are complete, by name. */
+  def incomplete(spec: TimedJoinSpec, extremes: Array[Long]): Seq[(String, Int, Long)] =
+    for {
+      (name, column) <- spec.times.names
+      watermark = extremes(2 * spec.bounds.columns.length + 2 + column)
+      if watermark != Watermarks.Unknown
+    } yield (name, column, watermark)
 
   /** The lag of each column that has one, in the unit of [[metrics]]. */
   def lags(spec: TimedJoinSpec): Map[String, Long] =

@@ -32,9 +32,14 @@ private[physical] trait ReportsDisorder extends JoinExec {
 
   protected final def joinReport: DisorderReport = DisorderReport(report, furthest, sketched)
 
-  /** The explanation of the join, and the disorder that a running query has observed. */
+  /** The explanation of the join, and what a running query has observed. */
   final override protected def explained: Seq[String] =
-    joinSpec.explanation.lines ++ disorder.map(_.words)
+    joinSpec.explanation.lines ++ disorder.map(_.words) ++
+      JoinExtremes.incomplete(joinSpec, furthest.value).map { case (name, column, watermark) =>
+        val from = joinSpec.times.unit(column).text(watermark, conf.sessionLocalTimeZone)
+        s"results are complete once the watermark of $name has passed $from: before the change of " +
+          "the query, rows that it needs left its state"
+      }
 
   final override protected def shownReadings: Map[String, Long] =
     JoinExtremes.lags(joinSpec) ++ disorder.flatMap(_.readings) ++
