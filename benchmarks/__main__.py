@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = running.add_mutually_exclusive_group()
     size.add_argument("--short", action="store_true", help="minutes; the default")
     size.add_argument("--full", action="store_true", help="hours")
+    size.add_argument("--plain", action="store_true", help="of it the plain sessions")
     running.add_argument(
         "--only", nargs="+", metavar="CASE", help="cases by name, or all of a workload"
     )
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    cases = suite.full() if arguments.full else suite.short()
+    cases = suite.full() if arguments.full else suite.plain() if arguments.plain else suite.short()
     chosen = [_changed(case, arguments) for case in _wanted(cases, arguments.only)]
     kept = _others(arguments.results, chosen) if arguments.append else ""
     arguments.results.parent.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,9 @@ class Case:
     After it the case itself is run until ``settling`` seconds have passed, because the code that
     runs once for each row is compiled again if the batches are large.
 
+    ``fresh`` starts a process for each run, which is not warmed up: so a user meets a query that
+    starts.
+
     ``plain`` gives each engine of Spark a session as a user finds it: this project's has what
     ``streamjoin.configure`` sets, the others nothing. Else what costs all of them alike is taken
     away.
@@ -43,6 +46,7 @@ class Case:
     repetitions: int = 3
     itself: Sequence[Parameters] = ()
     plain: bool = False
+    fresh: bool = False
     expected: Mapping[str, Expected] = field(default_factory=dict)
 
     def arguments(self) -> list[str]:

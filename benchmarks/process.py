@@ -7,12 +7,13 @@ import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from .case import Case, named
-from .engine import Engine
+from .engine import BATCH, Engine
 
 Result = dict[str, Any]
 
@@ -67,6 +68,8 @@ class Runner:
         FailedRunError
             The process failed.
         """
+        if self.case.fresh:
+            return
         if self.case.warmup > 0:
             batch = max(1, self.case.warmup // self.case.warmup_batches)
             first = self.run(rows=self.case.warmup, batch=batch)
@@ -80,9 +83,29 @@ class Runner:
             seconds += result.get("wall_seconds", self.case.settling)
 
 
+class _FreshRunner(Runner):
+    """A runner with a process for each run."""
+
+    def __init__(self, engine: str, case: Case, *, profiled: bool) -> None:
+        self.engine = engine
+        self.case = case
+        self._profiled = profiled
+
+    def run(self, **changes: str | int) -> Result:
+        once = replace(self.case, fresh=False)
+        with started(self.engine, once, profiled=self._profiled) as runner:
+            return runner.run(**changes)
+
+    def alive(self) -> bool:
+        return True
+
+
 @contextmanager
 def started(engine: str, case: Case, *, profiled: bool = False) -> Iterator[Runner]:
     """Start an engine's process for a case, and end it."""
+    if case.fresh:
+        yield _FreshRunner(engine, case, profiled=profiled)
+        return
     with TemporaryDirectory(prefix="streamjoin-benchmark-") as name:
         folder = Path(name)
         log = folder / "log"
@@ -118,7 +141,9 @@ def run(engine: str, case: Case, **changes: str | int) -> Result:
 
 
 def _named(engine: str, case: Case) -> str:
-    return f"{engine}-plain" if case.plain and Engine.of(engine).submitted else engine
+    """Name the engine as its process knows it; the reference has no query to configure."""
+    configured = Engine.of(engine).submitted and engine != BATCH
+    return f"{engine}-plain" if case.plain and configured else engine
 
 
 def _environment(folder: Path, profiled: bool) -> Mapping[str, str]:

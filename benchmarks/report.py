@@ -22,11 +22,18 @@ _COLUMNS = (
     "changes emitted",
     "batch ms, median and most",
     "CPU ms of a batch",
+    "s to the first output",
+    "CPU s of ten batches",
     "batches (without data)",
     "result",
 )
 # Left out where no engine of a case has a value.
-_SOMETIMES = ("changes emitted", "CPU ms of a batch")
+_SOMETIMES = (
+    "changes emitted",
+    "CPU ms of a batch",
+    "s to the first output",
+    "CPU s of ten batches",
+)
 
 
 def write(results: Path) -> str:
@@ -86,6 +93,8 @@ def _row(engine: Summary, mine: Summary | None) -> list[str]:
         _optional(engine.median("changes_out"), _whole),
         "" if batch_ms[0] is None else " / ".join(_optional(ms, _whole) for ms in batch_ms),
         _spread(engine.values("median_batch_cpu_ms"), _whole),
+        _spread(engine.values("first_output_seconds"), lambda s: f"{s:.1f}"),
+        _spread(engine.values("cpu_seconds_of_ten_batches"), lambda s: f"{s:.1f}"),
         f"{engine.lines[0]['batches']} ({engine.lines[0]['no_data_batches']})",
         engine.outcome,
     ]

@@ -146,10 +146,66 @@ def full() -> list[Case]:
         ),
         _small_batches(),
         _plain(_small_batches()),
-        _plain(Case("W1 inner", "W1", [*spark, *FLINK], warm, large)),
-        _plain(Case("W1 left", "W1", spark, warm, large | {"how": "left"})),
-        _plain(Case("LAT", "LAT", spark, 200_000, {"rows": 200_000}, settling=0)),
+        *plain(),
         *_changelogs(),
+    ]
+
+
+def plain() -> list[Case]:
+    """The same in sessions as a user finds them, cold starts, and a grid."""
+    warm = 400_000
+    large = {"rows": 1_000_000, "batch": 125_000}
+    spark = [SPARK_HEAP, _BEST_ROCKSDB]
+    inner = Case("W1 inner", "W1", [*spark, *FLINK], warm, large)
+    left = Case("W1 left", "W1", [*spark, "flink-heap"], warm, large | {"how": "left"})
+    lat = Case("LAT", "LAT", spark, 200_000, {"rows": 200_000}, settling=0)
+    changelogs = [
+        replace(case, engines=["flink-heap"])
+        for case in _changelogs()
+        if case.label in ("R20", "R3", "U1", "U2")
+    ]
+    started = [
+        Case(f"{workload}, start", workload, engines, 0, sizes, fresh=True)
+        for workload, engines, sizes in (
+            ("W1", [SPARK_HEAP, "flink-heap"], {"rows": 1_000_000, "batch": 20_000}),
+            ("LAT", [SPARK_HEAP], {"rows": 50_000}),
+            ("U1", ["flink-heap"], {"rows": 500_000, "batch": 10_000}),
+        )
+    ]
+    return [_plain(case) for case in (inner, left, lat, *changelogs, *started, *_grid())]
+
+
+def _grid() -> list[Case]:
+    """W1 by width, keys, partners of a row, and size of a batch."""
+    cells = [
+        # seconds, keys, rows per input, rows of a batch
+        (60, 100_000, 400_000, 50_000),
+        (600, 1_000_000, 1_200_000, 50_000),
+        (600, 100_000, 800_000, 50_000),
+        (0.01, 100_000, 400_000, 50_000),
+        (1, 100, 200_000, 50_000),
+        (5, 100, 60_000, 20_000),
+        (0.01, 1, 100_000, 20_000),
+        (60, 100_000, 400_000, 20_000),
+        (60, 100_000, 100_000, 2_000),
+    ]
+    return [
+        Case(
+            f"W1 {how}, W = {seconds} s, {keys:,} keys, batches of {batch:,}",
+            "W1",
+            [SPARK_HEAP, "flink-heap"],
+            100_000,
+            {
+                "how": how,
+                "window": int(seconds * 1000),
+                "keys": keys,
+                "rows": rows,
+                "batch": batch,
+            },
+            settling=5,
+        )
+        for how in ("inner", "left")
+        for seconds, keys, rows, batch in cells
     ]
 
 

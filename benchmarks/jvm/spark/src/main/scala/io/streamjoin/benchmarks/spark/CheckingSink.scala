@@ -135,6 +135,13 @@ private final class Received(
   private val watch = new Stopwatch
   private val cpu = new ConcurrentHashMap[Long, Double]
 
+  /** Seconds until the first output. */
+  @volatile private var first = Double.NaN
+
+  /** How long the start of the query took. */
+  def start: Seq[(String, Any)] = Seq("first_output_seconds" -> first) ++
+    Option(cpu.get(9L)).map("cpu_seconds_of_ten_batches" -> _)
+
   /** CPU time of the process since the commit of the epoch before, in milliseconds. */
   def cpuMs(epoch: Long): Double =
     (cpu.getOrDefault(epoch, Double.NaN) - cpu.getOrDefault(epoch - 1, 0.0)) * 1000
@@ -142,6 +149,7 @@ private final class Received(
   def add(epoch: Long, parts: Seq[Part]): Unit = {
     parts.foreach(part => result.merge(part.result))
     val due = parts.flatMap(_.due).groupMapReduce(_._1)(_._2)(_ + _)
+    if (first.isNaN) first = watch.wallSeconds
     cpu.put(epoch, watch.cpuSeconds)
     epochs.put(epoch, (System.currentTimeMillis, due))
     committed(epoch)

@@ -10,6 +10,7 @@ import io.streamjoin.benchmarks._
 final class SparkEngine(name: String, variant: Variant) extends Engine {
 
   private val session = variant.session(name)
+  private var isFirst = true
 
   override def close(): Unit = session.stop()
 
@@ -47,10 +48,13 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
     query.awaitTermination()
     val (wall, cpu) = (watch.wallSeconds, watch.cpuSeconds)
     val measured = outcome(query, received, folder)
+    val start = if (isFirst) received.start else Nil
+    isFirst = false
     measured.copy(
       wallSeconds = wall,
       cpuSeconds = cpu,
-      details = measured.details ++ account.toSeq.flatMap(_.end(query.recentProgress.toSeq))
+      details =
+        measured.details ++ start ++ account.toSeq.flatMap(_.end(query.recentProgress.toSeq))
     )
   }
 
