@@ -172,7 +172,9 @@ def plain() -> list[Case]:
             ("U1", ["flink-heap"], {"rows": 500_000, "batch": 10_000}),
         )
     ]
-    return [_plain(case) for case in (inner, left, lat, *changelogs, *started, *_grid())]
+    return [
+        _plain(case) for case in (inner, left, lat, *changelogs, *started, *_grouped(), *_grid())
+    ]
 
 
 def _grid() -> list[Case]:
@@ -206,6 +208,26 @@ def _grid() -> list[Case]:
         )
         for how in ("inner", "left")
         for seconds, keys, rows, batch in cells
+    ]
+
+
+def _grouped() -> list[Case]:
+    """The watermark of each group of rows, beside one watermark for all."""
+    sizes: list[tuple[str, dict[str, str | int]]] = [
+        ("W1", {"rows": 1_000_000, "batch": 125_000}),
+        ("LAT", {"rows": 200_000}),
+    ]
+    return [
+        Case(
+            f"{workload}, {groups:,} groups",
+            workload,
+            [],
+            200_000,
+            {**size, "groups": groups},
+            itself=[{"groups": 0}],
+        )
+        for workload, size in sizes
+        for groups in (1, 12, 1000)
     ]
 
 

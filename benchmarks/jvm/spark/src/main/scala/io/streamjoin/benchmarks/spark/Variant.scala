@@ -62,10 +62,16 @@ final case class Variant(
       rows.createOrReplaceTempView("arriving")
       rows.sparkSession.sql(s"SELECT * FROM $function")
     }
+    // the watermark of each of so many parts of the items
+    val groups = workload.parameters.values.get("groups").map(_.toInt).filter(_ > 0)
     stream.arrival match {
       case Arrival.Ordered(time, lag) if imposesOrder && !workload.aggregates =>
+        val arriving = groups.fold("TABLE(arriving)")(n =>
+          s"TABLE(SELECT *, item % $n AS part FROM arriving)"
+        )
+        val per = groups.fold("")(_ => ", per => DESCRIPTOR(part)")
         through(
-          s"IMPOSE_ORDER(TABLE(arriving), DESCRIPTOR($time), INTERVAL '$lag' MILLISECOND)"
+          s"IMPOSE_ORDER($arriving, DESCRIPTOR($time), INTERVAL '$lag' MILLISECOND$per)"
         )
       case Arrival.Ordered(time, lag) => rows.withWatermark(time, s"$lag milliseconds")
       case Arrival.Appended           => rows
