@@ -50,8 +50,8 @@ def later(seconds: float) -> Callable[[], bool]:
 
 
 @contextmanager
-def tool(arguments: tuple[str, ...], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    process = spawn("streamjoin", *arguments, log=log)
+def tool(module: str, arguments: tuple[str, ...], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    process = spawn(module, *arguments, log=log)
     try:
         yield process
     finally:
@@ -60,11 +60,13 @@ def tool(arguments: tuple[str, ...], log: Path) -> Iterator[subprocess.Popen[byt
             process.wait()
 
 
-def killed(to: Path, moment: Callable[[], bool], arguments: tuple[str, ...]) -> None:
+def killed(
+    to: Path, moment: Callable[[], bool], arguments: tuple[str, ...], module: str = "streamjoin"
+) -> None:
     """Kill the tool at a moment, or let it end before."""
     log = to.with_name("tool.log")
     late = later(LATEST_S)
-    with tool(arguments, log) as process:
+    with tool(module, arguments, log) as process:
         while not moment() and process.poll() is None:
             assert not late(), log.read_text()
             time.sleep(0.0005)

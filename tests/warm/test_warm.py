@@ -15,6 +15,7 @@ from streamjoin import warm
 from tests.orders import WITHIN_THE_HOUR, Shop, ids
 from tests.rescale.kinds import IN_ORDER, KINDS, ROWS, World
 from tests.streams import Run, clocks
+from tests.warm.job import histories
 
 # What make test runs of all kinds.
 FEW = ("left", "chain", "as-of", "changelog", "order above a join")
@@ -128,14 +129,6 @@ def past(spark: SparkSession, tmp_path: Path) -> Shop:
     return past
 
 
-def histories(shop: Shop, past: Shop) -> list[tuple[DataFrame, DataFrame]]:
-    read = shop.session.read
-    return [
-        (live.stream(), read.schema(live.schema).json(str(table.folder)))
-        for live, table in ((shop.orders, past.orders), (shop.deliveries, past.deliveries))
-    ]
-
-
 def test_results_of_the_history_are_not_emitted(shop: Shop, past: Shop) -> None:
     run = shop.joined("left")
     warm(run.result, run.checkpoint, histories(shop, past))
@@ -196,8 +189,7 @@ def test_checkpoint_of_an_interrupted_call_is_refused(shop: Shop, past: Shop) ->
     run = shop.joined("left")
     warm(run.result, run.checkpoint, histories(shop, past))
     shop.order((5, "14:00"))
-    for file in (run.checkpoint / "commits").iterdir():
-        file.unlink()
+    (run.checkpoint / "unfinished-history").touch()
     for kept in ("state", "nothing"):
         with pytest.raises(AnalysisException, match=r"interrupted call of .* or warm"):
             run.start(availableNow=True)

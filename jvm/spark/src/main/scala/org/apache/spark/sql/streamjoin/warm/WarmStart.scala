@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.streaming.OneTimeTrigger
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.InputSources
+import org.apache.spark.sql.streamjoin.physical.FirstBatchOfHistory
 import org.apache.spark.sql.streamjoin.spark.{CheckpointFileManager, NamedSources}
 import org.apache.spark.sql.types.StructType
 
@@ -40,6 +41,8 @@ private[warm] final class WarmStart(
 ) {
   private val session = query.sparkSession
   private val plan = query.queryExecution.analyzed
+  private val folder = new Path(checkpoint)
+  private val files = CheckpointFileManager.create(folder, session.sessionState.newHadoopConf())
 
   /** @return a line for each stream, then for each join and ordered output */
   def run(): Seq[String] = {
@@ -73,12 +76,17 @@ private[warm] final class WarmStart(
 
   /** Runs the first batch. */
   private def load(batch: LogicalPlan): Seq[String] = {
+    val unfinished = FirstBatchOfHistory.unfinished(checkpoint)
+    files.mkdirs(unfinished.getParent)
+    files.createAtomic(unfinished, overwriteIfPossible = false).close()
+    batch.setTagValue(FirstBatchOfHistory.Plan, ())
     val started = classic.Dataset.ofRows(session, batch).writeStream
       .format("noop").outputMode(outputMode)
       .option("checkpointLocation", checkpoint)
       .trigger(OneTimeTrigger).start()
     try started.awaitTermination()
     finally started.stop()
+    files.delete(unfinished)
     started.lastProgress.stateOperators.toSeq.map(o => s"${o.operatorName}: ${o.numRowsTotal} rows")
   }
 
@@ -118,8 +126,6 @@ private[warm] final class WarmStart(
   private def refuse(): Unit = {
     if (!plan.exists(p => p.isInstanceOf[JoinNode] || p.isInstanceOf[StreamOrder]))
       throw refusal("NO_JOIN", Nil)
-    val folder = new Path(checkpoint)
-    val files = CheckpointFileManager.create(folder, session.sessionState.newHadoopConf())
     if (files.exists(folder) && files.list(folder).nonEmpty) throw refusal("TARGET_NOT_EMPTY", Nil)
   }
 }
