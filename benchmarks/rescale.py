@@ -75,11 +75,16 @@ def _rescaled(
         memory=arguments.memory,
         JAVA_TOOL_OPTIONS=f"-Xlog:gc:file={folder}/%p.log",
     )
+    return {**took, "heap_mb": collected_mb(folder)}
+
+
+def collected_mb(folder: Path) -> list[int]:
+    """Give the most that a collection of garbage left in each JVM, by the logs in a folder."""
     heaps = [
         max((int(m) for m in _AFTER_COLLECTION.findall(log.read_text())), default=0)
         for log in folder.glob("*.log")
     ]
-    return {**took, "heap_mb": sorted(heaps, reverse=True)}
+    return sorted(heaps, reverse=True)
 
 
 def _run(master: str, checkpoint: Path, to: Path, partitions: int, memory: str) -> None:

@@ -135,6 +135,13 @@ def stream_join(
     The join buffers a row for as long as a row that can still arrive could match it. Therefore
     the condition must bound the event times of both inputs against each other.
 
+    The parameters of each kind of join, besides ``on`` and ``how``:
+
+    - event-time joins: ``retention``, ``late``, ``order_by``, ``order_scope``, ``emit``
+    - as-of joins (``how="asof"``): ``late``, ``order_by``, ``order_scope``, and ``state_ttl`` if
+      the right input is a changelog
+    - changelog joins (``mode="changelog"``): ``state_ttl``, ``on_expiry``
+
     Parameters
     ----------
     left, right : DataFrame
