@@ -96,6 +96,7 @@ class Engine:
 
 _SPARK = Engine("spark", "spark.SparkEngine", submitted=True)
 _FLINK = Engine("flink", "flink.FlinkEngine", _FLINK_OPENS)
+FLINK_SQL = Engine("flink", "flink.FlinkSql", _FLINK_OPENS)
 _ALONE = {
     LIMIT: Engine("core", "limit.Limit"),
     HAZELCAST: Engine("hazelcast", "hazelcast.HazelcastEngine", _HAZELCAST_OPTIONS),

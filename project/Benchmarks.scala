@@ -7,6 +7,7 @@ object Benchmarks {
     taskKey[File]("Copies the jars that an engine's process needs, but for Spark's own.")
 
   private val flinkVersion = "2.3.0"
+  private val flinkKafkaVersion = "5.0.0-2.2"
   private val hazelcastVersion = "5.7.0"
   private val profilerVersion = "4.6"
 
@@ -27,11 +28,14 @@ object Benchmarks {
   val flink: Seq[Setting[_]] = Seq(
     libraryDependencies ++= Seq(
       "flink-clients",
+      "flink-connector-base",
+      "flink-json",
       "flink-table-api-java-bridge",
       "flink-table-planner-loader",
       "flink-table-runtime",
       "flink-statebackend-rocksdb"
-    ).map("org.apache.flink" % _ % flinkVersion)
+    ).map("org.apache.flink" % _ % flinkVersion),
+    libraryDependencies += "org.apache.flink" % "flink-connector-kafka" % flinkKafkaVersion
   )
 
   val hazelcast: Seq[Setting[_]] = Seq(

@@ -1,4 +1,7 @@
-"""Twelve partitions of a topic, of which one stops for three hours of event time."""
+"""Twelve partitions of a topic, of which one stops for three hours of event time.
+
+Each test prints its rows of the table in docs/concepts/watermark-groups.md.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,44 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from benchmarks.engine import FLINK_SQL
 from streamjoin import impose_order
+from tests.kafka import flink
 from tests.kafka.broker import Broker
 from tests.kafka.topics import Topics
 from tests.streams import Run
 
-PARTITIONS = 12
+PARTITIONS = range(12)
 SLOW = 7
+OTHERS = [p for p in PARTITIONS if p != SLOW]
 START = datetime(2024, 5, 4, 6)
-MINUTES = 360
 OUTAGE = range(60, 240)
+MINUTES = 360
+# The rows after which no other row waits for a watermark.
+LAST = [100_000, 100_001]
 COLUMNS = {"orders": "ot", "deliveries": "dt"}
-PER = ["topic", "partition"]
 
 # About two hours of all partitions.
-RATE = PARTITIONS * 120
+RATE = len(PARTITIONS) * 120
+
+# The dialects of Spark and Flink agree on it.
+QUERY = """
+    SELECT o.id, TIMESTAMPDIFF(MINUTE, o.ot, d.dt)
+    FROM {orders} AS o LEFT JOIN {deliveries} AS d
+      ON o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '30' MINUTE
+"""
 
 
 def clock(minute: int) -> str:
     return (START + timedelta(minutes=minute)).isoformat()
+
+
+def number(partition: int, minute: int) -> int:
+    return minute * len(PARTITIONS) + partition
+
+
+def delivered(partition: int, minute: int) -> bool:
+    return (partition + minute) % 3 > 0
 
 
 class Shop:
@@ -39,22 +61,28 @@ class Shop:
     def __init__(self, spark: SparkSession, kafka: Broker, folder: Path) -> None:
         self.spark = spark
         self.topics = Topics(kafka, f"slow-{uuid4()}-")
-        self.topics.create(PARTITIONS, *COLUMNS)
+        self.topics.create(len(PARTITIONS), *COLUMNS)
         self.folder = folder
 
     def send(self, partitions: Iterable[int], minutes: Iterable[int]) -> None:
         for minute in minutes:
             for p in partitions:
-                number = minute * PARTITIONS + p
-                self.topics.send("orders", p, {"id": number, "ot": clock(minute)})
-                if (minute + p) % 3:
-                    row = {"id": number, "dt": clock(minute + 10)}
-                    self.topics.send("deliveries", p, row)
+                key = number(p, minute)
+                self.topics.send("orders", p, {"id": key, "ot": clock(minute)})
+                if delivered(p, minute):
+                    self.topics.send("deliveries", p, {"id": key, "dt": clock(minute + 10)})
         self.topics.flush()
 
-    def ordered(self, name: str, per: list[str] | None) -> DataFrame:
-        time = COLUMNS[name]
-        schema = f"id INT, {time} TIMESTAMP"
+    def send_until_the_end_of_the_outage(self) -> None:
+        self.send(PARTITIONS, range(OUTAGE.start))
+        self.send(OTHERS, OUTAGE)
+
+    def send_backlog(self) -> None:
+        self.send([SLOW], OUTAGE)
+        self.send(PARTITIONS, range(OUTAGE.stop, MINUTES))
+
+    def rows(self, name: str) -> DataFrame:
+        schema = f"id INT, {COLUMNS[name]} TIMESTAMP"
         messages = (
             self.spark.readStream.format("kafka")
             .option("kafka.bootstrap.servers", self.topics.broker.bootstrap)
@@ -64,19 +92,65 @@ class Shop:
             .load()
         )
         row = F.from_json(F.col("value").cast("string"), schema).alias("row")
-        rows = messages.select("topic", F.col("partition").alias("p"), row)
-        renamed = None if per is None else ["topic", "p"]
-        return impose_order(rows.select("topic", "p", "row.*"), time, "1 minute", per=renamed)
+        return messages.select("topic", F.col("partition").alias("p"), row).select(
+            "topic", "p", "row.*"
+        )
 
-    def run(self, name: str, per: list[str] | None) -> Run:
-        left, right = (self.ordered(topic, per).alias(topic[0]) for topic in COLUMNS)
-        on = "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '30' MINUTE"
-        joined = left.streamJoin(right, on, "left")
-        return Run(joined.select("o.id", "o.ot", "d.dt"), self.folder / name)
+    def run(self, name: str, inputs: dict[str, Any]) -> Run:
+        return Run(self.spark.sql(QUERY, **inputs), self.folder / name)
+
+    def with_groups(self) -> Run:
+        per = ["topic", "p"]
+        inputs = {
+            name: impose_order(self.rows(name), time, "1 minute", per=per)
+            for name, time in COLUMNS.items()
+        }
+        return self.run("per", inputs)
+
+    def without_groups(self) -> Run:
+        inputs = {n: impose_order(self.rows(n), time, "1 minute") for n, time in COLUMNS.items()}
+        return self.run("plain", inputs)
+
+    def on_spark(self) -> Run:
+        inputs = {n: self.rows(n).withWatermark(time, "1 minute") for n, time in COLUMNS.items()}
+        return self.run("spark", inputs)
+
+    def table_of_flink(self, name: str, options: dict[str, str]) -> str:
+        minutes = [*range(MINUTES), *LAST]
+        ends = {p: sum(name == "orders" or delivered(p, m) for m in minutes) for p in PARTITIONS}
+        options = {
+            **options,
+            "connector": "kafka",
+            "topic": self.topics.prefix + name,
+            "properties.bootstrap.servers": self.topics.broker.bootstrap,
+            "scan.startup.mode": "earliest-offset",
+            "scan.bounded.mode": "specific-offsets",
+            "scan.bounded.specific-offsets": ";".join(
+                f"partition:{p},offset:{end}" for p, end in ends.items()
+            ),
+            "format": "json",
+            "json.timestamp-format.standard": "ISO-8601",
+        }
+        settings = ", ".join(f"'{k}' = '{v}'" for k, v in options.items())
+        time = COLUMNS[name]
+        watermark = f"WATERMARK FOR {time} AS {time} - INTERVAL '1' MINUTE"
+        return f"CREATE TABLE {name} (id INT, {time} TIMESTAMP(3), {watermark}) WITH ({settings})"
+
+
+EXPECTED = sorted(
+    (number(p, minute), 10 if delivered(p, minute) else None)
+    for p in PARTITIONS
+    for minute in range(MINUTES)
+)
+PAIRS = sum(minutes is not None for _, minutes in EXPECTED)
 
 
 def late(run: Run) -> int:
     return run.total("lateRowsLeft") + run.total("lateRowsRight")
+
+
+def late_on_spark(run: Run) -> int:
+    return sum(each["numRowsDroppedByWatermark"] for each in run.operators("symmetricHashJoin"))
 
 
 @pytest.fixture
@@ -85,56 +159,94 @@ def shop(spark: SparkSession, kafka: Broker, tmp_path: Path) -> Shop:
 
 
 def finish(shop: Shop, *runs: Run) -> None:
-    """Send a last row to each partition, after which nothing waits for a watermark."""
-    for minute in (100_000, 100_001):
-        shop.send(range(PARTITIONS), [minute])
+    for minute in LAST:
+        shop.send(PARTITIONS, [minute])
         for run in runs:
             run.step()
 
 
-def rows(run: Run) -> list[tuple[Any, ...]]:
-    last = 90_000 * PARTITIONS
-    return sorted((row for row in run.rows() if row[0] < last), key=str)
+def results(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return sorted((row for row in rows if row[0] < number(0, LAST[0])), key=lambda row: row[0])
+
+
+def show(query: str, late: int | None, rows: list[tuple[Any, ...]]) -> int:
+    """Print a row of the table, and return the number of missing pairs."""
+    missing = PAIRS - sum(minutes is not None for _, minutes in rows)
+    wrong = len(set(rows) - set(EXPECTED))
+    cells = "not counted" if late is None else late, len(rows), missing, wrong
+    print("|", query, "|", *(f"{cell} |" for cell in cells))
+    return missing
 
 
 def test_partition_that_stops_for_three_hours_has_no_late_row(
     shop: Shop, spark: SparkSession, kafka: Broker, tmp_path: Path
 ) -> None:
-    others = [p for p in range(PARTITIONS) if p != SLOW]
-    shop.send(range(PARTITIONS), range(OUTAGE.start))
-    shop.send(others, range(OUTAGE.start, MINUTES))
-    grouped, plain = shop.run("per", PER), shop.run("plain", None)
-    for run in (grouped, plain):
+    shop.send_until_the_end_of_the_outage()
+    runs = grouped, plain, builtin = shop.with_groups(), shop.without_groups(), shop.on_spark()
+    for run in runs:
         run.step()
     metrics = grouped.metrics()
-    assert metrics["groups.ot"] == PARTITIONS
+    assert metrics["groups.ot"] == len(PARTITIONS)
     slowest = f"groupWatermark.ot.{shop.topics.prefix}orders, {SLOW}"
     fastest = max(v for k, v in metrics.items() if k.startswith("groupWatermark.ot."))
     assert metrics[slowest] == metrics["watermark.ot"] < fastest
-    # the producer of the partition returns, and sends what it has
-    shop.send([SLOW], range(OUTAGE.start, MINUTES))
-    for run in (grouped, plain):
+    shop.send_backlog()
+    for run in runs:
         run.step()
-    finish(shop, grouped, plain)
+    finish(shop, *runs)
     without = Shop(spark, kafka, tmp_path / "without")
-    without.send(range(PARTITIONS), range(MINUTES))
-    in_order = without.run("per", PER)
+    without.send(PARTITIONS, range(MINUTES))
+    in_order = without.with_groups()
     in_order.step()
     finish(without, in_order)
     assert late(grouped) == late(in_order) == 0
-    assert rows(grouped) == rows(in_order)
-    assert len(rows(grouped)) == MINUTES * PARTITIONS
+    assert results(grouped.rows()) == results(in_order.rows()) == EXPECTED
+    assert show("`per`", late(grouped), results(grouped.rows())) == 0
     assert late(plain) >= len(OUTAGE)
-    assert len(rows(plain)) < len(rows(grouped))
+    assert show("without `per`", late(plain), results(plain.rows())) > 0
+    assert late_on_spark(builtin) >= len(OUTAGE)
+    assert show("Spark's own join", late_on_spark(builtin), results(builtin.rows())) > 0
+
+
+@pytest.mark.parametrize("idle", [False, True])
+def test_flink_with_a_watermark_for_each_split(shop: Shop, tmp_path: Path, idle: bool) -> None:
+    if not FLINK_SQL.staged():
+        pytest.skip("Flink's jars are not here: make bench-jars")
+    group = str(uuid4())
+    options = {"properties.group.id": group}
+    if idle:
+        options["scan.watermark.idle-timeout"] = "1 s"
+    tables = [shop.table_of_flink(name, options) for name in COLUMNS]
+    query = QUERY.format(**{name: name for name in COLUMNS})
+    topics = [shop.topics.prefix + name for name in COLUMNS]
+    with flink.started(tmp_path / "flink", *tables, query) as running:
+
+        def outage_has_passed() -> bool:
+            if idle:
+                first = number(0, OUTAGE.start)
+                return any(row[0] >= first and row[1] is None for row in results(running.rows()))
+            # a source commits its offsets when the join has processed the rows before them
+            return flink.has_read(shop.topics.broker, group, topics, len(PARTITIONS))
+
+        shop.send_until_the_end_of_the_outage()
+        running.wait_until(outage_has_passed)
+        shop.send_backlog()
+        shop.send(PARTITIONS, LAST)
+        running.finish()
+    rows = results(running.rows())
+    if idle:
+        assert show("Flink, idle timeout of a second", None, rows) > 0
+    else:
+        assert show("Flink", None, rows) == 0
+        assert rows == EXPECTED
 
 
 def test_partition_without_a_row_holds_the_watermark_back(shop: Shop) -> None:
-    run = shop.run("listed", PER)
-    others = [p for p in range(PARTITIONS) if p != SLOW]
-    shop.send(others, range(10))
+    run = shop.with_groups()
+    shop.send(OTHERS, range(10))
     run.step()
     assert "watermark.ot" not in run.metrics()
-    assert run.metrics()["groups.ot"] == PARTITIONS
+    assert run.metrics()["groups.ot"] == len(PARTITIONS)
     shop.send([SLOW], [3])
     run.step()
     assert (
