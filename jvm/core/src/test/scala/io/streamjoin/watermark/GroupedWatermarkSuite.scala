@@ -1,10 +1,9 @@
 package io.streamjoin.watermark
 
-import scala.util.Random
-
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.Watermarks.Unknown
+import io.streamjoin.testing.RandomCases
 import io.streamjoin.watermark.GroupedWatermark.Group
 
 /** R1 with groups. Times are minutes after 12:00, and the clock is in minutes, too. */
@@ -60,8 +59,7 @@ class GroupedWatermarkSuite extends AnyFunSuite {
   }
 
   test("random groups, event by event: never below the rule, never decreasing, no batch matters") {
-    val random = new Random(61)
-    for (_ <- 1 to 300) {
+    RandomCases.forAll(300) { random =>
       val (lag, timeout) = (random.nextInt(4).toLong, Option.when(random.nextBoolean())(5L))
       var (grouped, now) = (nothing, 0L)
       // a model that keeps every row
