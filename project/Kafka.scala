@@ -3,7 +3,8 @@ import sbt.Keys._
 import sbt.librarymanagement.UnresolvedWarning
 
 /**
- * The jars of a Kafka broker, and the jars with which Spark reads from a broker and writes to it.
+ * The jars of a Kafka broker, and the jars with which Spark reads from a broker and writes to it. The
+ * tests on other versions of Spark have the connector of the default one, too.
  */
 object Kafka {
   val stageKafka =

@@ -105,8 +105,6 @@ def spark(
         return
     attempts: int = pytestconfig.option.task_attempts
     builder = SparkSession.builder.master(f"local[2, {attempts}]").appName("streamjoin tests")
-    if connector_jars():
-        builder = builder.config("spark.jars", ",".join(connector_jars()))
     session = configured(builder, warehouse).config("spark.log.level", "ERROR").getOrCreate()
     yield session
     session.stop()
@@ -114,6 +112,8 @@ def spark(
 
 def configured(builder: SparkSession.Builder, warehouse: Path) -> SparkSession.Builder:
     """Configure a session of many queries in this process."""
+    if connector_jars():
+        builder = builder.config("spark.jars", ",".join(connector_jars()))
     jars = [str(jar) for jar in JARS.glob("*.jar")]
     if jars:
         class_path = os.pathsep.join(jars)

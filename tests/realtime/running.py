@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyspark
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -15,6 +17,9 @@ from tests.differential.feeds import Arrived, leaves, lines, parsed
 from tests.differential.runner import BuildStream, OutputRow, Run, Runner
 from tests.streams import wait_until
 
+needs_4_3 = pytest.mark.skipif(
+    tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 3), reason="needs Spark 4.3"
+)
 SETTINGS = {
     "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
     "spark.sql.streaming.realTimeMode.minBatchDuration": "100ms",
@@ -75,7 +80,11 @@ def read_offsets(checkpoint: Path) -> list[list[int]]:
     """For each batch that has ended, the number of rows that each source had given until then."""
     ended = sorted(int(each.name) for each in (checkpoint / "commits").glob("[0-9]*"))
     lines = [(checkpoint / "offsets" / str(each)).read_text().splitlines()[2:] for each in ended]
-    return [[0 if o == "-" else json.loads(o)["0"] for o in each] for each in lines]
+    return [[0 if o == "-" else _sum(json.loads(o)) for o in each] for each in lines]
+
+
+def _sum(offsets: Any) -> int:
+    return offsets if isinstance(offsets, int) else sum(map(_sum, offsets.values()))
 
 
 def await_rows(query: StreamingQuery, checkpoint: Path, count: int) -> None:
