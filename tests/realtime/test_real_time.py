@@ -20,12 +20,17 @@ from tests.differential.case import HOWS, Case, How, Join, Node
 from tests.differential.check import Verdict, check
 from tests.differential.generator import generate
 from tests.differential.pool import Pool, wanted
-from tests.realtime.running import Sink, Source, await_rows, read_offsets, run, start
+from tests.realtime.running import (
+    Sink,
+    Source,
+    await_rows,
+    needs_4_3,
+    read_offsets,
+    run,
+    start,
+)
 from tests.streams import wait_until
 
-needs_4_3 = pytest.mark.skipif(
-    tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 3), reason="needs Spark 4.3"
-)
 REFUSED = {"distinct", "distinct_within", "windows"}
 """Operators that Spark or this project refuses in this mode."""
 CONDITION = "oid = did AND dt BETWEEN ot AND ot + INTERVAL '1 hour'"
@@ -33,7 +38,8 @@ CONDITION = "oid = did AND dt BETWEEN ot AND ot + INTERVAL '1 hour'"
 
 def typed(source: Source, prefix: str) -> DataFrame:
     schema = f"{prefix}id INT, {prefix}t TIMESTAMP"
-    return source.df.select(F.from_json("value", schema).alias("row")).select("row.*")
+    rows = source.df.select(F.from_json("value", schema).alias("row")).select("row.*")
+    return rows.withColumn(f"{prefix}g", F.col(f"{prefix}id") % 2)
 
 
 def row(prefix: str, number: int, minute: int) -> str:
@@ -44,10 +50,11 @@ def row(prefix: str, number: int, minute: int) -> str:
 class Streams:
     """Orders and deliveries, and their join."""
 
-    def __init__(self, session: SparkSession) -> None:
+    def __init__(self, session: SparkSession, groups: bool = False) -> None:
         self.orders, self.deliveries = Source(session), Source(session)
-        self.left = typed(self.orders, "o").imposeOrder("ot", "0 seconds")
-        self.right = typed(self.deliveries, "d").imposeOrder("dt", "0 seconds")
+        per = ("og", "dg") if groups else (None, None)
+        self.left = typed(self.orders, "o").imposeOrder("ot", "0 seconds", per=per[0])
+        self.right = typed(self.deliveries, "d").imposeOrder("dt", "0 seconds", per=per[1])
 
     def joined(self, how: How = "inner", condition: str = CONDITION) -> DataFrame:
         return stream_join(self.left, self.right, condition, how)
@@ -111,9 +118,12 @@ def test_join_of_spark_is_replaced(realtime: SparkSession, tmp_path: Path) -> No
 
 
 @needs_4_3
-@pytest.mark.parametrize("condition", [CONDITION, CONDITION.split(" AND ", 1)[1]])
+@pytest.mark.parametrize(
+    ("condition", "groups"),
+    [(CONDITION, False), (CONDITION.split(" AND ", 1)[1], False), (CONDITION, True)],
+)
 def test_batch_emits_the_rows_of_its_micro_batch(
-    condition: str, realtime: SparkSession, tmp_path: Path
+    condition: str, groups: bool, realtime: SparkSession, tmp_path: Path
 ) -> None:
     feeds = [
         ([(1, 0), (2, 5), (3, 9)], [(2, 30)]),
@@ -122,7 +132,7 @@ def test_batch_emits_the_rows_of_its_micro_batch(
     ]
     running = {}
     for how in HOWS:
-        streams, sink = Streams(realtime), Sink(realtime, f"{how} {condition}")
+        streams, sink = Streams(realtime, groups), Sink(realtime, str(tmp_path / how))
         checkpoint = tmp_path / how
         query = start(streams.joined(how, condition), sink, str(checkpoint), "2 seconds")
         running[how] = (streams, sink, checkpoint, query)
@@ -138,8 +148,8 @@ def test_batch_emits_the_rows_of_its_micro_batch(
         query.stop()
     given = [[row("od"[side], *each) for feed in feeds for each in feed[side]] for side in (0, 1)]
     for how, (_, sink, checkpoint, _) in running.items():
-        again = Sink(realtime, f"{how} {condition} again")
-        streams, begun = Streams(realtime), [0, 0]
+        again = Sink(realtime, str(tmp_path / f"{how} again"))
+        streams, begun = Streams(realtime, groups), [0, 0]
         for batch, ends in enumerate(read_offsets(checkpoint)):
             if ends != begun:
                 streams.orders.add(*given[0][begun[0] : ends[0]])
@@ -162,7 +172,12 @@ def supported(numbers: Iterator[int], count: int) -> Iterator[Case]:
         itself = any(source.same_as for source in case.inputs)
         if not (used & REFUSED or itself or has_two_joins_below(case.tree)):
             count -= 1
-            yield replace(case, mode="update", actions=1)
+            per = "g" if case.through == "dataframe" and count % 2 else None
+            inputs = tuple(
+                replace(source, times=tuple(replace(time, per=per) for time in source.times))
+                for source in case.inputs
+            )
+            yield replace(case, inputs=inputs, mode="update", actions=1)
 
 
 def has_two_joins_below(node: Node) -> bool:
