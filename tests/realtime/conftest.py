@@ -16,6 +16,8 @@ def realtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master("local[64]").appName("real-time mode")
     builder = configured(builder, tmp_path_factory.mktemp("warehouse"))
-    session = builder.config("spark.log.level", "OFF").config(map=dict(SETTINGS)).getOrCreate()
+    # The batch queries of the tests take few of these slots.
+    builder = builder.config("spark.default.parallelism", "2").config("spark.log.level", "OFF")
+    session = builder.config(map=dict(SETTINGS)).getOrCreate()
     yield session
     session.stop()
