@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyspark
 import pytest
@@ -134,7 +135,6 @@ class RealTimeRunner(Runner):
         session = self.df.sparkSession
         self.rows = self.feed = RealTimeFeed(case, session)
         self.df = build(case, session, self.feed.inputs)
-        self.sink = Sink(session, str(folder))
         self.every: str | None = "500 milliseconds"
 
     def _work_off(self, query: StreamingQuery) -> None:
@@ -148,6 +148,8 @@ class RealTimeRunner(Runner):
         return self._start()
 
     def _start(self, available_now: bool = False) -> StreamingQuery:
+        # tasks of a stopped query may still write rows
+        self.sink = Sink(self.df.sparkSession, str(uuid4()))
         return start(self.df, self.sink, self.location, self.every)
 
     def _stop(self, query: StreamingQuery) -> None:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin import impose_order, stream_join
-from tests.differential.case import HOWS, Case, How, Join, Node
+from tests.differential.case import HOWS, Case, How, Input, Join, Node
 from tests.differential.check import Verdict, check
 from tests.differential.generator import generate
 from tests.differential.pool import Pool, wanted
@@ -172,12 +172,15 @@ def supported(numbers: Iterator[int], count: int) -> Iterator[Case]:
         itself = any(source.same_as for source in case.inputs)
         if not (used & REFUSED or itself or has_two_joins_below(case.tree)):
             count -= 1
-            per = "g" if case.through == "dataframe" and count % 2 else None
-            inputs = tuple(
-                replace(source, times=tuple(replace(time, per=per) for time in source.times))
-                for source in case.inputs
-            )
-            yield replace(case, inputs=inputs, mode="update", actions=1)
+            if case.through == "dataframe" and len(case.inputs) == 2 and count % 2:
+                case = replace(case, inputs=tuple(map(in_groups, case.inputs)))
+            yield replace(case, mode="update", actions=1)
+
+
+def in_groups(source: Input) -> Input:
+    """With a watermark for each value of a column."""
+    times = (replace(t, per="g") if t.by == "imposeOrder" else t for t in source.times)
+    return replace(source, times=tuple(times))
 
 
 def has_two_joins_below(node: Node) -> bool:
