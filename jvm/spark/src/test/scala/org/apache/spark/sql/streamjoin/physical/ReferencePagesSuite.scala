@@ -98,9 +98,8 @@ class ReferencePagesSuite extends AnyFunSuite {
     val rows = table("metrics.md", "Metrics").flatMap(cells => quoted(cells.head))
     val sketched = Seq("lagForMost", "lagForAll", "disorderRows")
     val grouped = Seq("groups", "groupSpread")
-    val ofColumns =
-      (Seq("watermark", "delay", "lag", "latestBy", "disorder") ++ sketched ++ grouped)
-        .map(_ + ".<column>")
+    val others = Seq("watermark", "delay", "lag", "latestBy", "disorder", "completeFrom")
+    val ofColumns = (others ++ sketched ++ grouped).map(_ + ".<column>")
     val ofGroups = Seq("groupWatermark", "groupSilent").map(_ + ".<column>.<group>")
     assert(rows.toSet == (TimedJoinMetrics.figures.names ++ ofColumns ++ ofGroups).toSet ++ Seq(
       "closestMiss",
