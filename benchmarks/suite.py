@@ -224,8 +224,8 @@ def _grouped() -> list[Case]:
             workload,
             [],
             200_000,
-            {**size, "groups": groups},
-            itself=[{"groups": 0}],
+            {**size, "groups": groups, "per": "yes"},
+            itself=[{"per": "no"}],
         )
         for workload, size in sizes
         for groups in (1, 12, 1000)

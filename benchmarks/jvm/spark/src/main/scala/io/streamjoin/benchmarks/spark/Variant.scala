@@ -62,14 +62,14 @@ final case class Variant(
       rows.createOrReplaceTempView("arriving")
       rows.sparkSession.sql(s"SELECT * FROM $function")
     }
-    // the watermark of each of so many parts of the items
-    val groups = workload.parameters.values.get("groups").map(_.toInt).filter(_ > 0)
+    val asked = workload.parameters.values
     stream.arrival match {
       case Arrival.Ordered(time, lag) if imposesOrder && !workload.aggregates =>
-        val arriving = groups.fold("TABLE(arriving)")(n =>
+        // so many parts of the items, each with a watermark of its own, or none of them
+        val arriving = asked.get("groups").fold("TABLE(arriving)")(n =>
           s"TABLE(SELECT *, item % $n AS part FROM arriving)"
         )
-        val per = groups.fold("")(_ => ", per => DESCRIPTOR(part)")
+        val per = if (asked.get("per").contains("yes")) ", per => DESCRIPTOR(part)" else ""
         through(
           s"IMPOSE_ORDER($arriving, DESCRIPTOR($time), INTERVAL '$lag' MILLISECOND$per)"
         )
