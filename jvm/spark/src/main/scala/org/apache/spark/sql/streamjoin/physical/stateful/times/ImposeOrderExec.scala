@@ -134,10 +134,7 @@ object ImposeOrderExec {
     override protected def note(time: Long): Unit = stats.add(time)
   }
 
-  /**
-   * Notes the times of rows by group, in a task. Consecutive rows mostly have one group, as the rows
-   * of a partition of a topic.
-   */
+  /** Notes the times of rows by group, in a task. */
   private final class OfGroups(
       maxima: GroupMaxima,
       name: GroupName,
@@ -152,17 +149,15 @@ object ImposeOrderExec {
     /** The values of the group of the next time. */
     @transient private var values: InternalRow = _
 
-    @transient private var last: InternalRow = _
-    @transient private var ofLast: GroupMaxima.Latest = _
-
     override def accept(values: InternalRow): Unit = this.values = values
 
     override protected def note(time: Long): Unit = {
-      if (values != last) {
-        last = values.copy()
-        ofLast = known.computeIfAbsent(last, values => maxima.of(name(values)))
+      var group = known.get(values)
+      if (group == null) {
+        group = maxima.of(name(values))
+        known.put(values.copy(), group)
       }
-      ofLast.note(time)
+      group.note(time)
     }
   }
 }
