@@ -3,8 +3,8 @@ package org.apache.spark.sql.streamjoin.physical
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.InputSources
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
@@ -18,15 +18,15 @@ import org.apache.spark.sql.streamjoin.spark.{
  */
 private[streamjoin] object FirstBatchOfHistory {
 
-  /** Marks the plan of the batch. */
-  val Plan = TreeNodeTag[Unit]("io.streamjoin.firstBatchOfHistory")
+  /** The option of the sources of the batch that names the view they read. */
+  val View: String = "history-view"
 
   /** The file that exists from before the batch to after it. */
   def unfinished(checkpoint: String): Path = new Path(checkpoint, "unfinished-history")
 
   /** Whether a call of `streamjoin.warm` has not ended, and the query is not its own. */
   private[physical] def isUnfinished(w: WriteToStream, files: CheckpointFileManager): Boolean =
-    w.inputQuery.getTagValue(Plan).isEmpty &&
+    !InputSources.leaves(w.inputQuery).flatMap(InputSources.kind).exists(_._2.contains(View)) &&
       files.exists(unfinished(w.resolvedCheckpointLocation))
 
   /** Whether it is the last batch. */

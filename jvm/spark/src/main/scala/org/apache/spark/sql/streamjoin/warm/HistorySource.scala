@@ -8,6 +8,7 @@ import org.apache.spark.sql.{DataFrame, SQLContext}
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.streaming.{Offset, Source}
 import org.apache.spark.sql.sources.StreamSourceProvider
+import org.apache.spark.sql.streamjoin.physical.FirstBatchOfHistory
 import org.apache.spark.sql.streamjoin.spark.NamedSources
 import org.apache.spark.sql.types.StructType
 
@@ -53,7 +54,7 @@ private[warm] final class HistoryTables extends AutoCloseable {
     rows.createTempView(view)
     views += view -> session
     val reader = session.readStream
-      .format(classOf[HistoryProvider].getName).option(HistoryProvider.View, view)
+      .format(classOf[HistoryProvider].getName).option(FirstBatchOfHistory.View, view)
     name.foldLeft(reader)(NamedSources.named).load()
   }
 
@@ -80,11 +81,5 @@ private[warm] final class HistoryProvider extends StreamSourceProvider {
   ): Source = new HistorySource(table(context, parameters))
 
   private def table(context: SQLContext, parameters: Map[String, String]): classic.DataFrame =
-    context.sparkSession.table(parameters(HistoryProvider.View)).asInstanceOf[classic.DataFrame]
-}
-
-private[warm] object HistoryProvider {
-
-  /** The option with the name of the view. */
-  val View: String = "view"
+    context.sparkSession.table(parameters(FirstBatchOfHistory.View)).asInstanceOf[classic.DataFrame]
 }

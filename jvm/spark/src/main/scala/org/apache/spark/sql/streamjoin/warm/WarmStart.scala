@@ -79,7 +79,6 @@ private[warm] final class WarmStart(
     val unfinished = FirstBatchOfHistory.unfinished(checkpoint)
     files.mkdirs(unfinished.getParent)
     files.createAtomic(unfinished, overwriteIfPossible = false).close()
-    batch.setTagValue(FirstBatchOfHistory.Plan, ())
     val started = classic.Dataset.ofRows(session, batch).writeStream
       .format("noop").outputMode(outputMode)
       .option("checkpointLocation", checkpoint)
