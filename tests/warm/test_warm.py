@@ -185,15 +185,29 @@ def test_stream_without_a_history_begins_with_its_live_rows(shop: Shop, past: Sh
     assert sorted(ids(run.step()[1])) == [(1, 1), (3, 3)]
 
 
-def test_checkpoint_of_an_interrupted_call_is_refused(shop: Shop, past: Shop) -> None:
+@pytest.mark.parametrize("marked", [True, False])
+def test_checkpoint_of_an_interrupted_call_is_refused(shop: Shop, past: Shop, marked: bool) -> None:
     run = shop.joined("left")
     warm(run.result, run.checkpoint, histories(shop, past))
     shop.order((5, "14:00"))
-    (run.checkpoint / "unfinished-history").touch()
+    if marked:
+        (run.checkpoint / "unfinished-history").touch()
+    else:
+        for file in (run.checkpoint / "commits").iterdir():
+            file.unlink()
     for kept in ("state", "nothing"):
         with pytest.raises(AnalysisException, match=r"interrupted call of .* or warm"):
             run.start(availableNow=True)
         shutil.rmtree(run.checkpoint / "state", ignore_errors=kept == "nothing")
+
+
+def test_call_can_be_repeated_after_spark_refused_the_query(shop: Shop, past: Shop) -> None:
+    run = shop.joined("left")
+    with pytest.raises(AnalysisException, match=r"(?i)complete"):
+        warm(run.result, run.checkpoint, histories(shop, past), output_mode="complete")
+    warm(run.result, run.checkpoint, histories(shop, past))
+    shop.deliver((3, "14:10"))
+    assert ids(run.step()[1]) == [(3, 3)]
 
 
 def refusal(run: Run, *pairs: Any, **options: Any) -> str:

@@ -65,8 +65,11 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     val offsets = entries(log)
     if (joins(w) && FirstBatchOfHistory.isUnfinished(w, files))
       throw incomplete(w, "a part of a history")
-    if (joins(w) && FirstBatchOfHistory.isLast(log, offsets.map(_.getName), classicSession))
+    if (joins(w) && FirstBatchOfHistory.isLast(log, offsets.map(_.getName), classicSession)) {
+      if (entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
+        throw incomplete(w, "the offsets of a history without its state")
       FirstBatchOfHistory.skip(w, classicSession)
+    }
     if (operators.nonEmpty && joins(w)) {
       // a query makes the folder when it starts, before the entry of its first batch
       val hasBegun = offsets.nonEmpty ||

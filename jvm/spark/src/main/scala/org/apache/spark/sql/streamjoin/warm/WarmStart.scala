@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.warm
 import scala.util.Using
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.{classic, DataFrame, Row}
+import org.apache.spark.sql.{classic, AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.streaming.OneTimeTrigger
@@ -77,12 +77,20 @@ private[warm] final class WarmStart(
   /** Runs the first batch. */
   private def load(batch: LogicalPlan): Seq[String] = {
     val unfinished = FirstBatchOfHistory.unfinished(checkpoint)
-    files.mkdirs(unfinished.getParent)
+    files.mkdirs(folder)
     files.createAtomic(unfinished, overwriteIfPossible = false).close()
-    val started = classic.Dataset.ofRows(session, batch).writeStream
+    val writer = classic.Dataset.ofRows(session, batch).writeStream
       .format("noop").outputMode(outputMode)
       .option("checkpointLocation", checkpoint)
-      .trigger(OneTimeTrigger).start()
+      .trigger(OneTimeTrigger)
+    val started =
+      try writer.start()
+      catch {
+        // Spark refuses a query before it writes anything
+        case e: AnalysisException =>
+          files.delete(unfinished)
+          throw e
+      }
     try started.awaitTermination()
     finally started.stop()
     files.delete(unfinished)
