@@ -9,10 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 import streamjoin
-from tests.kafka.jars import connector_jars
+from tests.kafka.session import started
 
 SCHEMA = "n BIGINT, id INT"
 LAG = 25
@@ -20,17 +18,8 @@ LAG = 25
 
 def main() -> None:
     folder, bootstrap, topic = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    builder = SparkSession.builder.master("local[2]").config(
-        "spark.jars", ",".join(connector_jars())
-    )
-    spark = (
-        streamjoin.configure(builder)
-        .config("spark.log.level", "ERROR")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .getOrCreate()
-    )
+    spark = started("local[2]")
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
     files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     events = streamjoin.impose_order(files.json(str(folder / "events")), "n", LAG)
     messages = events.orderBy("n", "id").selectExpr("to_json(struct(*)) AS value").coalesce(1)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import sys
 
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-import streamjoin
 from scripts.code_blocks import python
-from tests.kafka.jars import connector_jars
+from tests.kafka.session import started
 
 PAGE = "docs/how-to/real-time.md"
 TOPICS = ("orders", "deliveries", "delivered")
@@ -21,17 +19,8 @@ TOPICS = ("orders", "deliveries", "delivered")
 
 def main() -> None:
     folder, address, prefix, batch = sys.argv[1:]
-    builder = SparkSession.builder.master("local[16]").config(
-        "spark.jars", ",".join(connector_jars())
-    )
-    spark = (
-        streamjoin.configure(builder)
-        .config("spark.log.level", "ERROR")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    spark = started("local[16]")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
     code = python(PAGE)[0]
     for shown, used in {
         **{f'"{topic}"': repr(prefix + topic) for topic in TOPICS},
