@@ -196,6 +196,12 @@ private[streamjoin] object TimeColumns {
     case _                     => none.copy(imposed = imposedBelow(plan))
   }
 
+  /** The columns of a plan with a watermark. */
+  def watermarked(plan: LogicalPlan): Seq[Attribute] = {
+    val times = of(plan)
+    plan.output.filter(times.isWatermarked)
+  }
+
   /**
    * The times of an aggregation: its grouping columns, and expressions on them. The optimizer may
    * have merged a projection into the aggregation.

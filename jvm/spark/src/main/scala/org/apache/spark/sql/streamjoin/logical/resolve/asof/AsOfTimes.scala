@@ -84,10 +84,8 @@ private[resolve] object AsOfTimes {
   }
 
   /** The event times of an input, except the windows of an aggregation. */
-  def in(input: LogicalPlan): Seq[Attribute] = {
-    val known = TimeColumns.of(input)
-    input.output.filter(a => known.isWatermarked(a) && !TimeUnit.isWindow(a.dataType))
-  }
+  def in(input: LogicalPlan): Seq[Attribute] =
+    TimeColumns.watermarked(input).filterNot(a => TimeUnit.isWindow(a.dataType))
 
   /** The bounds of the condition between an event time of each side, except equalities. */
   private def comparisons(

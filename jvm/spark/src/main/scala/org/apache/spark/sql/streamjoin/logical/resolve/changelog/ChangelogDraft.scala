@@ -46,10 +46,7 @@ private[resolve] object ChangelogDraft {
     val commits = normalization.nonEmpty
     val (l, r) = (arriving(left, commits), arriving(right, commits))
     val (x, y) = (ZonedInput.joined(l), ZonedInput.joined(r))
-    val times = Seq(x, y).flatMap { p =>
-      val own = TimeColumns.of(p)
-      p.output.filter(a => own.isWatermarked(a) && timed(a))
-    }
+    val times = Seq(x, y).flatMap(TimeColumns.watermarked).filter(timed)
     ChangelogJoin(
       x,
       y,

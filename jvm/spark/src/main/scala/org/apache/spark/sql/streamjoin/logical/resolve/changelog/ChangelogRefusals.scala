@@ -231,15 +231,11 @@ private[resolve] object EarlyResults {
 
   /** Bounds in both directions, between event times of the two inputs that have one type. */
   private def bound(join: ChangelogJoin): Option[String] = {
-    def times(side: Side) = {
-      val input = join.input(side)
-      for {
-        a <- input.output
-        if TimeColumns.of(input).isWatermarked(a) && !TimeUnit.isWindow(a.dataType)
-        name <- ColumnNames.among(join.children.flatMap(_.output), a)
-        unit <- TimeUnit.of(a.dataType)
-      } yield (unit, name)
-    }
+    def times(side: Side) = for {
+      a <- TimeColumns.watermarked(join.input(side)) if !TimeUnit.isWindow(a.dataType)
+      name <- ColumnNames.among(join.children.flatMap(_.output), a)
+      unit <- TimeUnit.of(a.dataType)
+    } yield (unit, name)
     times(Side.Left).flatMap { case (unit, l) =>
       times(Side.Right).collect { case (`unit`, r) =>
         s"$r BETWEEN $l AND ${unit.moved(l, unit.example)}"

@@ -43,9 +43,9 @@ private[streamjoin] object Rowtime {
   /** @return the event time of a plan's rows, or the columns if the choice is ambiguous */
   def of(plan: LogicalPlan): Either[Seq[Attribute], Expression] = plan match {
     case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
-      JoinTypes.of(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
+      JoinTypes.of(j.joinType).fold(column(plan))(joined(j, _))
     case j: JoinNode if j.kind.byEventTime =>
-      j.rowtime.fold(joined(j, j.left, j.right, j.joinType))(Right(_))
+      j.rowtime.fold(joined(j, j.joinType))(Right(_))
     case _: Filter | _: SubqueryAlias | _: View | _: PipeOperator | _: RelationWindow |
         _: StreamJoinInput | _: StreamJoinHint =>
       of(plan.children.head)
@@ -68,9 +68,7 @@ private[streamjoin] object Rowtime {
         case e if times.isWatermarked(e.toAttribute)           => e.toAttribute
         case e if TimeColumns.passed(e).exists(below.contains) => e.toAttribute
       }
-    case _ =>
-      val times = TimeColumns.of(KeyedWatermarks.of(plan))
-      plan.output.filter(times.isWatermarked)
+    case _ => TimeColumns.watermarked(KeyedWatermarks.of(plan))
   }
 
   private def column(plan: LogicalPlan): Either[Seq[Attribute], Expression] = columns(plan) match {
@@ -79,12 +77,10 @@ private[streamjoin] object Rowtime {
   }
 
   private def joined(
-      join: LogicalPlan,
-      left: LogicalPlan,
-      right: LogicalPlan,
+      join: BinaryNode,
       joinType: JoinType
   ): Either[Seq[Attribute], Expression] =
-    (of(left), of(right)) match {
+    (of(join.left), of(join.right)) match {
       case (Right(l), Right(r)) if !joinType.leftOnly =>
         join.getTagValue(JoinWindows.Placed) match {
           case Some(windows)                      => Right(inWindows(windows, joinType, l, r))
@@ -130,8 +126,7 @@ private[streamjoin] object Rowtime {
   ): Expression = {
     import JoinWindows.{plus, NoWindow}
     val JoinWindows(l, r) = windows
-    val leftKept = joinType == JoinType.LeftOuter || joinType == JoinType.FullOuter
-    val rightKept = joinType == JoinType.RightOuter || joinType == JoinType.FullOuter
+    val (leftKept, rightKept) = (joinType.preserves(Side.Left), joinType.preserves(Side.Right))
     // the time at which an unmatched row leaves its window
     val (leftGone, rightGone) = (plus(left, -l.from), plus(right, -r.from))
     if (l == NoWindow) { if (rightKept) Coalesce(Seq(left, rightGone)) else left }
