@@ -21,7 +21,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingWatermark
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 import org.apache.spark.sql.streamjoin.logical.times.InputColumns
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * Analyzer rule that completes the conditions of joins of streams:
@@ -216,7 +216,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper with Conjunct
     Rowtime.of(input) match {
       case Right(a: Attribute) => a
       case Left(Nil) =>
-        throw MissingWatermark.refusal(j.origin, side, j.left, j.right, j.condition)
+        throw MissingWatermark.refusal(j.origin, side, BySide(j.left, j.right), j.condition)
       case _ =>
         val names = Rowtime.columns(input).map(ColumnNames.of)
         throw WindowsOfInputs.refusal(

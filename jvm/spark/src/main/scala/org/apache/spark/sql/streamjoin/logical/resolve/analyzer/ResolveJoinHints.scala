@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
-import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   JoinKind,
@@ -21,9 +20,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   UnresolvedStreamJoin
 }
 import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
-
-import io.streamjoin.model.Side
 
 /**
  * Analyzer rule that keeps the nodes above a join unresolved if the join will add columns. It runs
@@ -111,12 +109,6 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
         "itself lacks. Add select(\"*\") to the join"
     )(j.origin)
 
-  private def notOfStreams(j: Join) = {
-    val sides = Side.both.zip(j.children)
-    sides.find(!_._2.isStreaming) match {
-      case Some((side, table)) =>
-        StreamJoinErrors.staticInput(j.origin, side.name, table.output.map(ColumnNames.of))
-      case None => StreamJoinErrors.unsupportedJoinType(j.origin, j.joinType.sql)
-    }
-  }
+  private def notOfStreams(j: Join) = JoinRefusals.ofTable(j)
+    .getOrElse(StreamJoinErrors.unsupportedJoinType(j.origin, j.joinType.sql))
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
-import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{NamedTime, Tagged}
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.AliasedColumn
 import org.apache.spark.sql.streamjoin.logical.plan.changes.{ChangelogMarks, Versions}
@@ -42,27 +42,31 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
     plain = StreamJoinHint.removed(join)
     l <- StreamJoinBuilder.bounded(LastRows.off(plain.left))
     r <- StreamJoinBuilder.bounded(LastRows.off(plain.right))
-    versioned <- versionsOf(BySide(l, r), build, count)
-    inputs = BySide.of(side =>
-      versioned.filter(_ => side == build).fold(BySide(l, r)(side))(_.plan)
-    )
+    bounded = BySide(l, r)
+    versioned <- versionsOf(bounded, build, count)
     versions = versioned.map(_.versions)
-    BySide(left, right) = ZonedInput.joined(inputs.left, inputs.right)
+    inputs = ZonedInput.joined(
+      BySide.of(side => versioned.filter(_ => side == build).fold(bounded(side))(_.plan))
+    )
+    BySide(left, right) = inputs
     condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     _ <- JoinRefusals.ofCondition(join, condition).map(Refusal(_)).toLeft(())
-    _ <- Side.both.flatMap(ofInput(_, left, right, versions)).headOption.toLeft(())
-    times <- timesOf(condition, probe, left, right)
+    _ <- Side.both.flatMap(ofInput(_, inputs, versions)).headOption.toLeft(())
+    times <- timesOf(condition, inputs(probe), inputs(build))
     aged <- VersionTtl.within(join, condition, times, build, versions)
-    made = assembled(
+    pair = Side.both.map(side => if (side == probe) times.probe else times.build)
+    made = withTolerance(AsOfJoin(
       left,
       right,
       joinType,
       aged,
-      times,
-      AsOfBounds(probe, count, 0, None),
+      pair.map(NamedTime.of(_, left, right)),
+      AsOfBounds(probe, count, times.reach, None),
+      StreamJoinHint.options(join).getOrElse(JoinOptions()),
       versions,
-      late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns)))
-    )
+      late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns))),
+      AliasedColumn.of(aged.references ++ AttributeSet(pair), left, right)
+    ))
     _ <- beyond(made, times).toLeft(())
     _ <- AsOfCriteria.misfit(join, made, times).toLeft(())
     _ <- ofKey(made).toLeft(())
@@ -87,24 +91,19 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
   private def byOption: Boolean = StreamJoinHint.options(join).exists(_.last)
 
   /** Refuses a join with parts that as-of joins do not support. */
-  private def misfit: Option[Refusal] = {
-    val table = Side.both.zip(join.children).collectFirst {
-      case (side, input) if !input.isStreaming =>
-        StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(ColumnNames.of))
-    }
+  private def misfit: Option[Refusal] =
     if (join.condition.isEmpty)
       Some(refused(
         "the join has no condition",
         "Write ON with the equality of the keys, or ON true to ignore keys"
       ))
-    else if (table.nonEmpty) table.map(Refusal(_))
-    else if (join.children.exists(RelationWindow.on(_).nonEmpty))
-      Some(refused(
-        "the other input has a window of time",
-        "Remove that window, or compare the times of both inputs in ON instead of the last rows"
-      ))
-    else JoinKind.AsOf.misfit(join).map(Refusal(_))
-  }
+    else
+      JoinRefusals.ofTable(join).map(Refusal(_))
+        .orElse(Option.when(join.children.exists(RelationWindow.on(_).nonEmpty))(refused(
+          "the other input has a window of time",
+          "Remove that window, or compare the times of both inputs in ON instead of the last rows"
+        )))
+        .orElse(JoinKind.AsOf.misfit(join).map(Refusal(_)))
 
   private def typeOf(probe: Side): Either[Refusal, JoinType] = {
     val fitting: Set[JoinType] =
@@ -122,11 +121,10 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
 
   private def ofInput(
       side: Side,
-      left: LogicalPlan,
-      right: LogicalPlan,
+      inputs: BySide[LogicalPlan],
       versions: Option[Versions]
   ): Option[Refusal] = {
-    val input = if (side == Side.Left) left else right
+    val input = inputs(side)
     val ofChanges =
       if (versions.exists(v => input.outputSet.contains(v.deleted)))
         Changelogs.undeclared(join, side, input)
@@ -144,7 +142,7 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
           "Filter them out by late IS NULL first"
         ))
       else if (AsOfTimes.in(input).isEmpty)
-        Some(Refusal(MissingWatermark.refusal(join.origin, side, left, right, join.condition)))
+        Some(Refusal(MissingWatermark.refusal(join.origin, side, inputs, join.condition)))
       else None
     }
   }
@@ -190,20 +188,13 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
 
   private def timesOf(
       condition: Expression,
-      probe: Side,
-      left: LogicalPlan,
-      right: LogicalPlan
+      probe: LogicalPlan,
+      build: LogicalPlan
   ): Either[Refusal, AsOfTimes] = {
-    val (ofProbe, ofBuild) = if (probe == Side.Left) (left, right) else (right, left)
+    val byCondition = byOption || AsOfCriteria.has(join)
     for {
-      mayBe <- probeTimes(ofProbe, ofBuild)
-      times <- AsOfTimes.of(
-        condition,
-        ofProbe,
-        ofBuild,
-        byOption || AsOfCriteria.has(join),
-        mayBe
-      ).left.map { names =>
+      mayBe <- probeTimes(probe, build)
+      times <- AsOfTimes.of(condition, probe, build, byCondition, mayBe).left.map { names =>
         refused(
           s"the inputs have several event times, ${names.mkString(" and ")}",
           "Compare only two of them in the condition: q.t <= t.t"
@@ -246,39 +237,13 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
     }
   }
 
-  /** @param bounds the bounds without reach and tolerance, which follow from the condition */
-  private def assembled(
-      left: LogicalPlan,
-      right: LogicalPlan,
-      joinType: JoinType,
-      condition: Expression,
-      times: AsOfTimes,
-      bounds: AsOfBounds,
-      versions: Option[Versions],
-      late: Option[LateRows]
-  ): AsOfJoin = {
-    val pair = Side.both.map(side => if (side == bounds.probe) times.probe else times.build)
-    val whole = AsOfJoin(
-      left,
-      right,
-      joinType,
-      condition,
-      pair.map(NamedTime.of(_, left, right)),
-      bounds.copy(reach = times.reach),
-      StreamJoinHint.options(join).getOrElse(JoinOptions()),
-      versions,
-      late,
-      AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)
-    )
-    Tagged(join)(whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole))))
-  }
-
-  /** How old a match may be, by the condition and by the conditions of joins below. */
-  private def tolerance(made: AsOfJoin): Option[Long] = {
+  /** Adds how old a match may be, by the condition and by the conditions of joins below. */
+  private def withTolerance(made: AsOfJoin): AsOfJoin = {
     val found = made.analysis
     def column(side: Side) = found.expressions.indexWhere(_.semanticEquals(made.time(side)))
     val slack = found.bounds.slack(column(made.bounds.build), column(made.bounds.probe))
-    Option.when(slack != JoinBounds.Unbounded)(slack)
+    val tolerance = Option.when(slack != JoinBounds.Unbounded)(slack)
+    Tagged(join)(made.copy(bounds = made.bounds.copy(tolerance = tolerance)))
   }
 
   /**

@@ -20,7 +20,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{LateRowsBelow, Refusal, ZonedInput}
 import org.apache.spark.sql.streamjoin.logical.times.{SparksJoin, TimeColumns}
 
-import io.streamjoin.model.{BySide, JoinType}
+import io.streamjoin.model.BySide
 
 /** Builds a [[StreamJoin]] for a join that Spark has resolved, or refuses it. */
 private[streamjoin] object StreamJoinBuilder {
@@ -43,10 +43,22 @@ private[streamjoin] object StreamJoinBuilder {
       joinType <- JoinTypes.of(join.joinType).toRight(
         Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
       )
-      inputs = StreamJoinHint.removed(join)
-      left <- bounded(inputs.left)
-      right <- bounded(inputs.right)
-      written = assembled(join, left, right, joinType, late)
+      plain = StreamJoinHint.removed(join)
+      l <- bounded(plain.left)
+      r <- bounded(plain.right)
+      BySide(left, right) = ZonedInput.joined(BySide(l, r))
+      times = Seq(left, right).flatMap(TimeColumns.watermarked)
+      condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
+      written = StreamJoin(
+        left,
+        right,
+        joinType,
+        condition,
+        times.map(NamedTime.of(_, left, right)),
+        StreamJoinHint.options(join).getOrElse(JoinOptions()),
+        late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns))),
+        AliasedColumn.of(condition.references ++ AttributeSet(times), left, right)
+      )
       built = Tagged(join)(if (retained) Retention.limit(written) else written)
       _ <- Changelogs
         .refusal(built)
@@ -76,27 +88,5 @@ private[streamjoin] object StreamJoinBuilder {
           done.flatMap(some => bounded(child, behindStateful).map(some :+ _))
         }
         .map(plan.withNewChildren)
-  }
-
-  private def assembled(
-      join: Join,
-      leftInput: LogicalPlan,
-      rightInput: LogicalPlan,
-      joinType: JoinType,
-      late: Option[LateRows]
-  ): StreamJoin = {
-    val BySide(left, right) = ZonedInput.joined(leftInput, rightInput)
-    val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
-    val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
-    StreamJoin(
-      left,
-      right,
-      joinType,
-      condition,
-      times.map(NamedTime.of(_, left, right)),
-      StreamJoinHint.options(join).getOrElse(JoinOptions()),
-      late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns))),
-      AliasedColumn.of(condition.references ++ AttributeSet(times), left, right)
-    )
   }
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   PythonFuncExpression,
   SubqueryExpression
 }
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{RejectedBound, TimeUnit}
@@ -18,7 +18,7 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distances, Refusal}
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 
 /** Refuses joins whose state is not provably bounded, with the condition that would bound it. */
 private[streamjoin] object JoinRefusals {
@@ -29,6 +29,13 @@ private[streamjoin] object JoinRefusals {
       .orElse(Side.both.flatMap(ofWatermark(join, _)).headOption)
       .map(Refusal(_))
       .orElse(ofState(join))
+
+  /** Refuses a join with a table. */
+  def ofTable(join: Join): Option[StreamJoinAnalysisException] =
+    Side.both.zip(join.children).collectFirst {
+      case (side, table) if !table.isStreaming =>
+        StreamJoinErrors.staticInput(join.origin, side.name, table.output.map(ColumnNames.of))
+    }
 
   /** Refuses expressions that cannot be evaluated on the two rows of a pair alone. */
   def ofCondition(
@@ -69,7 +76,8 @@ private[streamjoin] object JoinRefusals {
 
   private def ofWatermark(join: StreamJoin, side: Side): Option[StreamJoinAnalysisException] =
     Option.when(join.timesOf(side).isEmpty)(
-      MissingWatermark.refusal(join.origin, side, join.left, join.right, Some(join.condition))
+      MissingWatermark
+        .refusal(join.origin, side, BySide(join.left, join.right), Some(join.condition))
     )
 
   private def ofState(join: StreamJoin): Option[Refusal] = {

@@ -17,7 +17,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{LastRows, RelationWindow}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /** Refuses an input without a watermarked event-time column, and explains how to declare one. */
 private[streamjoin] object MissingWatermark extends PredicateHelper {
@@ -25,12 +25,11 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
   def refusal(
       origin: Origin,
       side: Side,
-      left: LogicalPlan,
-      right: LogicalPlan,
+      inputs: BySide[LogicalPlan],
       condition: Option[Expression]
   ): StreamJoinAnalysisException = {
-    val (input, other) = if (side == Side.Left) (left, right) else (right, left)
-    val types = Rowtime.columns(other).map(_.dataType)
+    val input = inputs(side)
+    val types = Rowtime.columns(inputs(side.other)).map(_.dataType)
     def wanted = if (types.isEmpty) "TIMESTAMP" else types.map(_.sql).distinct.mkString(" or ")
     val instead = LostOrder
       .of(input)

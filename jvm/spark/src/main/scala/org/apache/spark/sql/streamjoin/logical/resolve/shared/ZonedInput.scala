@@ -21,10 +21,9 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
     StreamJoinInput.of(input, of(input), InputSources.of(input))
 
   /** Both inputs of a join with distinct columns and keyed watermarks. */
-  def joined(left: LogicalPlan, right: LogicalPlan): BySide[StreamJoinInput] =
-    BySide(left -> right, right -> left).map { case (input, other) =>
-      joined(KeyedWatermarks.of(DistinctAttributes.keep(input, other)))
-    }
+  def joined(inputs: BySide[LogicalPlan]): BySide[StreamJoinInput] = BySide.of { side =>
+    joined(KeyedWatermarks.of(DistinctAttributes.keep(inputs(side), inputs(side.other))))
+  }
 
   override protected def own(e: Expression): Option[Zoned] = {
     val value = e match {
