@@ -38,50 +38,41 @@ private[times] final class ProjectedTimes(
    * For each value that an expression passes on unchanged, its ID in the input and its ID in the
    * output.
    */
-  def passed(e: NamedExpression): Seq[(ExprId, ExprId)] = passed(e, e.exprId)
-
-  private def passed(e: Expression, to: ExprId): Seq[(ExprId, ExprId)] = plain(e) match {
-    case s: CreateNamedStruct => fieldsOf(s, to).flatMap { case (v, field) => passed(v, field) }
-    case value                => origins(value).flatMap(renamed(_, to, value.dataType))
-  }
+  def passed(e: NamedExpression): Seq[(ExprId, ExprId)] =
+    values(e, e.exprId, _ => false).flatMap { case (value, to) =>
+      origins(value).flatMap(renamed(_, to, value.dataType))
+    }
 
   /** Maps the IDs of a column, and of its fields if they are known, to those of an equal column. */
   def renamed(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
-    if (hasFields) withFields(from, to, dataType) else Seq(from -> to)
+    if (!hasFields) Seq(from -> to)
+    else withFields(from, to, dataType).map { case (own, other, _) => own -> other }
 
   /** The watermarks of windows that an expression creates, and of their ends. */
-  def computed(e: NamedExpression): Seq[(ExprId, WatermarkPlan)] = computed(e, e.exprId)
-
-  private def computed(e: Expression, to: ExprId): Seq[(ExprId, WatermarkPlan)] = plain(e) match {
-    case w: CreateNamedStruct if TimeUnit.isWindow(w.dataType) =>
-      windowEnd(w.valExprs(1)).map(to -> _).toSeq
-    case s: CreateNamedStruct => fieldsOf(s, to).flatMap { case (v, field) => computed(v, field) }
-    case value                => windowEnd(value).map(to -> _).toSeq
-  }
+  def computed(e: NamedExpression): Seq[(ExprId, WatermarkPlan)] =
+    values(e, e.exprId, TimeUnit.isWindow).flatMap {
+      case (w: CreateNamedStruct, to) => windowEnd(w.valExprs(1)).map(to -> _)
+      case (value, to)                => windowEnd(value).map(to -> _)
+    }
 
   /** The lengths of windows that an expression creates or passes on. */
-  def lengths(e: NamedExpression): Seq[(ExprId, Long)] = lengths(e, e.exprId)
-
-  private def lengths(e: Expression, to: ExprId): Seq[(ExprId, Long)] = plain(e) match {
-    case w: CreateNamedStruct if TimeUnit.isWindow(w.dataType) => length(w).map(to -> _).toSeq
-    case s: CreateNamedStruct => fieldsOf(s, to).flatMap { case (v, field) => lengths(v, field) }
-    case _ if lengthsBelow.isEmpty => Nil
-    case value =>
-      for {
-        origin <- origins(value)
-        (from, window) <- windows(origin, to, value.dataType)
-        length <- lengthsBelow.get(from)
-      } yield window -> length
-  }
+  def lengths(e: NamedExpression): Seq[(ExprId, Long)] =
+    values(e, e.exprId, TimeUnit.isWindow).flatMap {
+      case (w: CreateNamedStruct, to) => length(w).map(to -> _).toSeq
+      case _ if lengthsBelow.isEmpty  => Nil
+      case (value, to) =>
+        for {
+          origin <- origins(value)
+          (from, window, of) <- withFields(origin, to, value.dataType) if TimeUnit.isWindow(of)
+          length <- lengthsBelow.get(from)
+        } yield window -> length
+    }
 
   def length(window: Expression): Option[Long] = plain(window) match {
     case w: CreateNamedStruct =>
       WindowArithmetic.length(plain(w.valExprs.head), plain(w.valExprs(1)))
     case _ => None
   }
-
-  private def fieldsOf(s: CreateNamedStruct, to: ExprId): Seq[(Expression, ExprId)] =
-    s.valExprs.zipWithIndex.map { case (value, i) => value -> field(to, i) }
 
   private def windowEnd(e: Expression): Option[WatermarkPlan] = for {
     time <- WindowArithmetic.timeOfEnd(plain(e))
@@ -103,9 +94,13 @@ private[times] object ProjectedTimes {
   /** Whether it is the ID of a field. Spark's IDs of columns have random UUIDs. */
   def isField(id: ExprId): Boolean = id.jvmId.version == 3
 
-  /** Maps the IDs of a column and of all its fields to those of an equal column. */
-  private def withFields(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
-    (from -> to) +: (dataType match {
+  /** The IDs of a column and of all its fields, with those of an equal column and the types. */
+  private def withFields(
+      from: ExprId,
+      to: ExprId,
+      dataType: DataType
+  ): Seq[(ExprId, ExprId, DataType)] =
+    (from, to, dataType) +: (dataType match {
       case StructType(fields) =>
         fields.toSeq.zipWithIndex.flatMap { case (f, i) =>
           withFields(field(from, i), field(to, i), f.dataType)
@@ -113,16 +108,20 @@ private[times] object ProjectedTimes {
       case _ => Nil
     })
 
-  /** Maps only the IDs of windows. */
-  private def windows(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
-    dataType match {
-      case window if TimeUnit.isWindow(window) => Seq(from -> to)
-      case StructType(fields) =>
-        fields.toSeq.zipWithIndex.flatMap { case (f, i) =>
-          windows(field(from, i), field(to, i), f.dataType)
-        }
-      case _ => Nil
-    }
+  /**
+   * The value of an expression with its ID, or the values of a new struct with those of its fields.
+   *
+   * @param isWhole whether a struct of a type counts as a value
+   */
+  private def values(
+      e: Expression,
+      to: ExprId,
+      isWhole: DataType => Boolean
+  ): Seq[(Expression, ExprId)] = plain(e) match {
+    case s: CreateNamedStruct if !isWhole(s.dataType) =>
+      s.valExprs.zipWithIndex.flatMap { case (value, i) => values(value, field(to, i), isWhole) }
+    case value => Seq(value -> to)
+  }
 
   /**
    * Removes aliases, marks and casts that do not change the value. Replaces a field of a new struct

@@ -209,8 +209,9 @@ private[streamjoin] object TimeColumns {
   private def grouped(a: Aggregate): TimeColumns = {
     val below = of(a.child)
     val ends = a.aggregateExpressions.filter {
-      case Alias(WindowEnd(window), _) => isMarked(window)
-      case _                           => false
+      case Alias(field @ GetStructField(w: Attribute, _, _), _) =>
+        isMarked(w) && TimeUnit.isWindow(w.dataType) && field.extractFieldName == "end"
+      case _ => false
     }
     val computed = a.aggregateExpressions.filter(passed(_).isEmpty).diff(ends)
     val times = a.groupingExpressions.collect { case t: Attribute if isMarked(t) => t }
@@ -230,16 +231,6 @@ private[streamjoin] object TimeColumns {
     case Alias(child, _)                                              => passed(child)
     case Cast(child, to, _, _) if TimeUnit.widens(child.dataType, to) => passed(child)
     case other                                                        => SameColumn.unapply(other)
-  }
-
-  /** Matches the end of a window. */
-  private[times] object WindowEnd {
-    def unapply(e: Expression): Option[Attribute] = e match {
-      case g @ GetStructField(a: Attribute, _, _)
-          if TimeUnit.isWindow(a.dataType) && g.extractFieldName == "end" =>
-        Some(a)
-      case _ => None
-    }
   }
 
   /**
