@@ -14,12 +14,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.nodes.{LastRows, StreamJoinH
 object MarkLastRows extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.containsPattern(JOIN)) plan
-    else
-      plan.resolveOperatorsUp {
-        case j: Join if StreamJoinHint.options(j).exists(_.last) && mayBeChanges(j.right) =>
-          j.copy(right = LastRows(1, j.right, LastRows.ByOption))
-      }
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(JOIN)) {
+      case j: Join if StreamJoinHint.options(j).exists(_.last) && mayBeChanges(j.right) =>
+        j.copy(right = LastRows(1, j.right, LastRows.ByOption))
+    }
 
   private def mayBeChanges(input: LogicalPlan): Boolean =
     LastRows.on(input).isEmpty && (!input.resolved || ChangelogMarks.areChanges(input))

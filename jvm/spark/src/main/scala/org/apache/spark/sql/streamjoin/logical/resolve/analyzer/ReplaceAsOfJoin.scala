@@ -17,13 +17,11 @@ import org.apache.spark.sql.streamjoin.logical.plan.nodes.LastRows
 object ReplaceAsOfJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.containsPattern(AS_OF_JOIN)) plan
-    else
-      plan.resolveOperatorsUp {
-        case j: AsOfJoin
-            if j.childrenResolved && j.children.forall(_.isStreaming) && isMatched(j) =>
-          CurrentOrigin.withOrigin(j.origin)(replaced(j))
-      }
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(AS_OF_JOIN)) {
+      case j: AsOfJoin
+          if j.childrenResolved && j.children.forall(_.isStreaming) && isMatched(j) =>
+        CurrentOrigin.withOrigin(j.origin)(replaced(j))
+    }
 
   /** Whether Spark has resolved the match condition. */
   private def isMatched(j: AsOfJoin): Boolean = j.resolved &&
