@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.errors
 
 import org.apache.spark.sql.catalyst.trees.Origin
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors.analysis
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors.{analysis, OfTwoTexts}
 
 /** Errors about changelogs and changelog joins. */
 private[streamjoin] object ChangelogErrors {
@@ -29,24 +29,12 @@ private[streamjoin] object ChangelogErrors {
          else "in each select below")
     )
 
-  def missingSequence(
-      origin: Origin,
-      function: String,
-      instead: String
-  ): StreamJoinAnalysisException =
+  val missingSequence: OfTwoTexts = (origin, function, instead) =>
     analysis("MISSING_SEQUENCE", origin, "function" -> function, "instead" -> instead)
 
-  def invalidChangelog(
-      origin: Origin,
-      reason: String,
-      expected: String
-  ): StreamJoinAnalysisException =
+  val invalidChangelog: OfTwoTexts = (origin, reason, expected) =>
     analysis("INVALID_CHANGELOG", origin, "reason" -> reason, "expected" -> expected)
 
-  def unsupportedChangelog(
-      origin: Origin,
-      reason: String,
-      instead: String
-  ): StreamJoinAnalysisException =
+  val unsupportedChangelog: OfTwoTexts = (origin, reason, instead) =>
     analysis("UNSUPPORTED_CHANGELOG", origin, "reason" -> reason, "instead" -> instead)
 }

@@ -76,8 +76,7 @@ private[streamjoin] object StateErrors {
       found: String,
       expected: String,
       cause: Throwable = null,
-      instead: String =
-        "Start the query with a new checkpoint location, or restore the earlier query"
+      instead: String = StartAnew
   ): StreamJoinRuntimeException =
     new StreamJoinRuntimeException(
       Incompatible,
@@ -102,20 +101,18 @@ private[streamjoin] object StateErrors {
       found: String,
       expected: String,
       cause: Throwable = null,
-      instead: String =
-        "Start the query with a new checkpoint location, or restore the earlier query"
+      instead: String = StartAnew
   ): StreamJoinRuntimeException = {
     val root = location.stripSuffix("/state")
-    incompatibleCheckpoint(
-      location,
-      reason,
-      found,
-      expected,
-      cause,
-      s"$instead. To keep its rows, write a checkpoint for the changed query first: " +
+    withHint(
+      incompatibleCheckpoint(location, reason, found, expected, cause, instead),
+      "To keep its rows, write a checkpoint for the changed query first: " +
         s"""streamjoin.evolve("$root", "$root-changed", changed)"""
     )
   }
+
+  private val StartAnew =
+    "Start the query with a new checkpoint location, or restore the earlier query"
 
   /** Reports a failure to read a file of a checkpoint as an error of the checkpoint. */
   def reading[T](location: String, what: String)(read: => T): T =

@@ -35,13 +35,21 @@ private[streamjoin] object StreamJoinErrors {
       "instead" -> instead
     )
 
-  /** @param effect what follows for the expression, as `does not bound ...` */
-  def calendarInterval(
-      origin: Origin,
-      expression: String,
-      effect: String
-  ): StreamJoinAnalysisException =
+  /** Makes an error from its place in the query and two texts. */
+  type OfTwoTexts = (Origin, String, String) => StreamJoinAnalysisException
+
+  /** The effect is what follows for the expression, as `does not bound ...`. */
+  val calendarInterval: OfTwoTexts = (origin, expression, effect) =>
     analysis("CALENDAR_INTERVAL", origin, "expression" -> expression, "effect" -> effect)
+
+  val unsupportedSubquery: OfTwoTexts = (origin, reason, instead) =>
+    analysis("UNSUPPORTED_SUBQUERY", origin, "reason" -> reason, "instead" -> instead)
+
+  val unsupportedOrder: OfTwoTexts = (origin, reason, instead) =>
+    analysis("UNSUPPORTED_ORDER", origin, "reason" -> reason, "instead" -> instead)
+
+  val unsupportedAsOf: OfTwoTexts = (origin, reason, instead) =>
+    analysis("UNSUPPORTED_AS_OF", origin, "reason" -> reason, "instead" -> instead)
 
   def staticInput(origin: Origin, side: String, columns: Seq[String]): StreamJoinAnalysisException =
     analysis("STATIC_INPUT", origin, "side" -> side, "columns" -> columns.mkString(", "))
@@ -89,13 +97,6 @@ private[streamjoin] object StreamJoinErrors {
     analysis("INVALID_WINDOW", origin, "window" -> window, "reason" -> reason, "instead" -> instead)
   }
 
-  def unsupportedSubquery(
-      origin: Origin,
-      reason: String,
-      instead: String
-  ): StreamJoinAnalysisException =
-    analysis("UNSUPPORTED_SUBQUERY", origin, "reason" -> reason, "instead" -> instead)
-
   def lateRowsBelow(
       origin: Origin,
       side: String,
@@ -107,18 +108,4 @@ private[streamjoin] object StreamJoinErrors {
       "side" -> side,
       "columns" -> columns.map(ColumnNames.of).mkString(", ")
     )
-
-  def unsupportedOrder(
-      origin: Origin,
-      reason: String,
-      instead: String
-  ): StreamJoinAnalysisException =
-    analysis("UNSUPPORTED_ORDER", origin, "reason" -> reason, "instead" -> instead)
-
-  def unsupportedAsOf(
-      origin: Origin,
-      reason: String,
-      instead: String
-  ): StreamJoinAnalysisException =
-    analysis("UNSUPPORTED_AS_OF", origin, "reason" -> reason, "instead" -> instead)
 }
