@@ -42,54 +42,46 @@ private[resolve] object NondeterministicColumns {
    */
   private val PulledOut = "_nondeterministic"
 
-  private val none = new NondeterministicColumns(AttributeMap.empty)
+  /** The nondeterministic columns of a plan. */
+  def in(plan: LogicalPlan): NondeterministicColumns =
+    new NondeterministicColumns(AttributeMap(columns(plan)))
 
-  /**
-   * The nondeterministic columns of a plan. A join or a keyed changelog has none, because its
-   * deletes repeat stored values.
-   */
-  def in(plan: LogicalPlan): NondeterministicColumns = plan match {
-    case _: ChangelogJoin                                           => none
-    case p if Declaration.is(p) && ChangelogMarks.isKeyed(p.output) => none
-    case Project(list, child) => made(child, list.map(e => e.toAttribute -> e))
-    case e: Expand            => made(e.child, e.projections.flatMap(e.output.zip(_)))
-    case g: Generate => made(
-        g.child,
-        (g.child.output ++ g.generatorOutput).map {
-          case a if g.child.outputSet.contains(a) => a -> a
-          case a                                  => a -> g.generator
-        }
-      )
-    case u: Union =>
-      new NondeterministicColumns(AttributeMap(u.children.flatMap { part =>
-        val below = in(part)
-        u.output.zip(part.output).flatMap { case (a, of) => below.source(of).map(a -> _) }
-      }))
-    case u: UnaryNode => in(u.child)
-    case _            => none
+  private def columns(plan: LogicalPlan): Seq[(Attribute, Expression)] = plan match {
+    case p if repeatsValues(p) => Nil
+    case Project(list, child)  => made(child, list.map(e => e.toAttribute -> e))
+    case e: Expand             => made(e.child, e.projections.flatMap(e.output.zip(_)))
+    case g: Generate =>
+      made(g.child, g.child.output.map(a => a -> a) ++ g.generatorOutput.map(_ -> g.generator))
+    case u: Union     => u.children.flatMap(part => made(part, u.output.zip(part.output)))
+    case u: UnaryNode => columns(u.child)
+    case _            => Nil
   }
+
+  /** Whether the deletes of a plan repeat stored values, as those of a join or a keyed changelog. */
+  private def repeatsValues(plan: LogicalPlan): Boolean = plan.isInstanceOf[ChangelogJoin] ||
+    Declaration.is(plan) && ChangelogMarks.isKeyed(plan.output)
 
   /**
    * A nondeterministic filter above the nearest joins and keyed declarations. It may pass one image
    * of a row and drop the other.
    */
   def filter(plan: LogicalPlan): Option[Filter] = plan match {
-    case _: ChangelogJoin                                           => None
-    case p if Declaration.is(p) && ChangelogMarks.isKeyed(p.output) => None
-    case f: Filter if is(f.condition)                               => Some(f)
-    case p => p.children.flatMap(filter).headOption
+    case p if repeatsValues(p)        => None
+    case f: Filter if is(f.condition) => Some(f)
+    case p                            => p.children.flatMap(filter).headOption
   }
 
+  /** The nondeterministic ones of columns that are expressions on the columns of a plan. */
   private def made(
       child: LogicalPlan,
       columns: Seq[(Attribute, Expression)]
-  ): NondeterministicColumns = {
+  ): Seq[(Attribute, Expression)] = {
     val below = in(child)
-    new NondeterministicColumns(AttributeMap(columns.flatMap { case (a, e) =>
+    columns.flatMap { case (a, e) =>
       below.source(e).map {
         case Alias(by, _) => a -> by
         case by           => a -> by
       }
-    }))
+    }
   }
 }
