@@ -30,7 +30,7 @@ private[streamjoin] final class BoundExtraction(
 ) {
   import RejectedBound._
 
-  import BoundExtraction.{IsFalse, Result, Widened}
+  import BoundExtraction.{IsFalse, IsTrue, Result, Widened}
 
   private val linear = new LinearTimes(mayBeTerm, windows)
 
@@ -46,16 +46,13 @@ private[streamjoin] final class BoundExtraction(
   // ---- logic ----
 
   private def implied(e: Expression): Result = e match {
-    case And(l, r)                     => all(Seq(implied(l), implied(r)))
-    case Or(l, r)                      => any(Seq(implied(l), implied(r)))
-    case Not(c)                        => not(c)
-    case RetentionLimit(c)             => implied(c)
-    case Cast(c, BooleanType, _, _)    => implied(c)
-    case EqualTo(c, TrueLiteral)       => implied(c)
-    case EqualTo(TrueLiteral, c)       => implied(c)
-    case EqualNullSafe(c, TrueLiteral) => implied(c)
-    case EqualNullSafe(TrueLiteral, c) => implied(c)
-    case IsFalse(c)                    => implied(Not(c))
+    case And(l, r)                  => all(Seq(implied(l), implied(r)))
+    case Or(l, r)                   => any(Seq(implied(l), implied(r)))
+    case Not(c)                     => not(c)
+    case RetentionLimit(c)          => implied(c)
+    case Cast(c, BooleanType, _, _) => implied(c)
+    case IsTrue(c)                  => implied(c)
+    case IsFalse(c)                 => implied(Not(c))
     case EqualNullSafe(l, r) =>
       if (isPresent(l) || isPresent(r)) implied(EqualTo(l, r)) else Result.none(NullSafe)
     case In(value, list) => any(list.map(x => implied(EqualTo(value, x))))
@@ -279,16 +276,19 @@ private[streamjoin] final class BoundExtraction(
 private[streamjoin] object BoundExtraction {
   import RejectedBound._
 
-  /** A predicate that must be FALSE, and so is not NULL either. */
-  private object IsFalse {
+  /** A predicate that must have this value, and so is not NULL either. */
+  private final class MustBe(value: Literal) {
     def unapply(e: Expression): Option[Expression] = e match {
-      case EqualTo(c, FalseLiteral)       => Some(c)
-      case EqualTo(FalseLiteral, c)       => Some(c)
-      case EqualNullSafe(c, FalseLiteral) => Some(c)
-      case EqualNullSafe(FalseLiteral, c) => Some(c)
-      case _                              => None
+      case EqualTo(c, `value`)       => Some(c)
+      case EqualTo(`value`, c)       => Some(c)
+      case EqualNullSafe(c, `value`) => Some(c)
+      case EqualNullSafe(`value`, c) => Some(c)
+      case _                         => None
     }
   }
+
+  private val IsTrue = new MustBe(TrueLiteral)
+  private val IsFalse = new MustBe(FalseLiteral)
 
   /**
    * An expression below casts to wider integer types, with a function that applies these casts to

@@ -41,9 +41,9 @@ private[streamjoin] final case class FoundBound(
   def needsOrdinary: Boolean = slack < 0 || conjunct.children.exists(!_.isInstanceOf[Attribute])
 
   private def distance(e: Expression): Option[BigInt] = e match {
-    case a: Attribute                                  => Option.when(isTime(a.dataType))(BigInt(0))
-    case TimestampAddInterval(time, by, _)             => sum(time, by)
-    case Add(time, by, _) if time.dataType == LongType => sum(time, by)
+    case a: Attribute                                       => Option.when(isTime(a))(BigInt(0))
+    case TimestampAddInterval(time, by, _)                  => sum(time, by)
+    case Add(time, by, _) if time.dataType == LongType      => sum(time, by)
     case Subtract(time, by, _) if time.dataType == LongType => sum(time, by)
     case _                                                  => None
   }
@@ -56,10 +56,8 @@ private[streamjoin] final case class FoundBound(
         case _              => None
       }
 
-  private def isTime(dataType: DataType): Boolean = dataType match {
-    case TimestampType | TimestampNTZType | LongType => true
-    case _                                           => false
-  }
+  private def isTime(a: Attribute): Boolean =
+    Seq(TimestampType, TimestampNTZType, LongType).contains(a.dataType)
 }
 
 /**

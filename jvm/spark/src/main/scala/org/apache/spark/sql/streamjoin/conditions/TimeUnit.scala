@@ -57,13 +57,9 @@ private[streamjoin] sealed trait TimeUnit extends Serializable {
 
 private[streamjoin] object TimeUnit {
 
-  case object Timestamp extends TimeUnit with Microseconds {
-    override def literal(time: Long): Literal = Literal(time, TimestampType)
-  }
+  case object Timestamp extends Microseconds(TimestampType)
 
-  case object TimestampNtz extends TimeUnit with Microseconds {
-    override def literal(time: Long): Literal = Literal(time, TimestampNTZType)
-  }
+  case object TimestampNtz extends Microseconds(TimestampNTZType)
 
   case object Date extends TimeUnit {
     override def shown(value: Long): Long = value * MILLIS_PER_DAY
@@ -118,7 +114,7 @@ private[streamjoin] object TimeUnit {
   private def counted(number: String, unit: String): String =
     s"$number $unit${if (number == "1") "" else "s"}"
 
-  sealed trait Microseconds { self: TimeUnit =>
+  sealed abstract class Microseconds(dataType: DataType) extends TimeUnit {
     private val units = Seq(
       "DAY" -> MICROS_PER_DAY,
       "HOUR" -> MICROS_PER_HOUR,
@@ -127,6 +123,8 @@ private[streamjoin] object TimeUnit {
     )
 
     override def shown(value: Long): Long = microsToMillis(value)
+
+    override def literal(time: Long): Literal = Literal(time, dataType)
 
     override def distance(by: Long): Literal = Literal(by, DayTimeIntervalType())
 
