@@ -75,6 +75,9 @@ case class AsOfJoin(
   /** The event time of a side. */
   def time(side: Side): Attribute = times(side.index)
 
+  /** The display name of the event time of a side. */
+  def timeName(side: Side): String = names(side.index)
+
   override def rowtime: Option[Attribute] = Some(time(bounds.probe))
 
   @transient private lazy val inputTimes: TimeColumns =

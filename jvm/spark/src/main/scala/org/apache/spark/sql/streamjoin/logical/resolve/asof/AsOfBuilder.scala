@@ -251,8 +251,7 @@ private[streamjoin] final class AsOfBuilder(join: Join) {
    * searches the rows before it.
    */
   private def beyond(made: AsOfJoin, times: AsOfTimes): Option[Refusal] = {
-    def name(side: Side) = made.names(side.index)
-    val (p, b) = (name(made.bounds.probe), name(made.bounds.build))
+    val (p, b) = (made.timeName(made.bounds.probe), made.timeName(made.bounds.build))
     Option.when(
       times.uppers.isEmpty && made.bounds.tolerance.exists(_ <= 0) && !atOneTime(made)
     )(refused(

@@ -26,18 +26,17 @@ private[asof] object AsOfCriteria {
 
   def has(join: Join): Boolean = LastRows.on(join.right).exists(_.form.isInstanceOf[LastRows.AsOf])
 
-  def misfit(join: Join, made: AsOfJoin, times: AsOfTimes): Option[Refusal] =
+  def misfit(join: Join, made: AsOfJoin, times: AsOfTimes): Option[Refusal] = {
+    val (probe, build) = (made.timeName(made.bounds.probe), made.timeName(made.bounds.build))
     if (!has(join)) None
     else if (times.uppers.isEmpty)
       Some(refused(
         join,
-        s"the match condition does not compare ${name(made, 0)} and ${name(made, 1)}, the event times",
-        s"Write MATCH_CONDITION (${name(made, 0)} >= ${name(made, 1)})"
+        s"the match condition does not compare $probe and $build, the event times",
+        s"Write MATCH_CONDITION ($probe >= $build)"
       ))
     else
       made.analysis.conjuncts.find(!selects(made, _)).map { c =>
-        val (probe, build) =
-          (name(made, made.bounds.probe.index), name(made, made.bounds.build.index))
         val age =
           if (c.references.subsetOf(AttributeSet(made.times)))
             s"Write a greatest age as $build >= $probe - INTERVAL ..., with $build alone on its side. Or filter"
@@ -50,8 +49,7 @@ private[asof] object AsOfCriteria {
             "OVER (ROWS 1 PRECEDING) AS q ON ..., which evaluates the condition on the last row only"
         )
       }
-
-  private def name(made: AsOfJoin, side: Int): String = made.names(side)
+  }
 
   private def selects(made: AsOfJoin, conjunct: Expression): Boolean =
     made.versions.nonEmpty || made.analysis.isEquality(conjunct) ||

@@ -28,13 +28,11 @@ private[resolve] final case class AsOfTimes(
   /** Why these times are refused, and what to write instead. */
   def misfit: Option[(String, String)] =
     if (TimeUnit.of(probe.dataType) != TimeUnit.of(build.dataType))
-      Some(
-        (
-          s"${ColumnNames.of(probe)} is ${probe.dataType.sql} and ${ColumnNames.of(build)} " +
-            s"${build.dataType.sql}",
-          "Give both inputs an event time of the same type"
-        )
-      )
+      Some((
+        s"${ColumnNames.of(probe)} is ${probe.dataType.sql} and ${ColumnNames.of(build)} " +
+          s"${build.dataType.sql}",
+        "Give both inputs an event time of the same type"
+      ))
     else
       uppers.find(!AsOfTimes.isExact(_)).map { b =>
         val (days, instead) =
