@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{EventTimeMarks, NamedTime, Tagged}
+import org.apache.spark.sql.streamjoin.logical.plan.{EventTimeMarks, NamedTime}
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.{AliasedColumn, EquiKey, JoinAnalysis}
 import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
@@ -52,9 +52,6 @@ case class ChangelogJoin(
 
   /** Omits `aliased`, which repeats columns of the condition, and the position in the plan. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 2)
-
-  /** The same join with another `isResult`. */
-  def asResult(result: Boolean): ChangelogJoin = Tagged(this)(copy(isResult = result))
 
   /** The output column with the row kind. */
   def changeKind: Attribute = changes.head

@@ -19,23 +19,22 @@ import org.apache.spark.sql.streamjoin.logical.times.SameColumn
 private[streamjoin] object UniqueKey {
 
   /** The key as columns of an input; empty: no key, or a column of it is missing. */
-  def of(input: LogicalPlan): Seq[Attribute] = ChangelogMarks.key(input.output) match {
-    case Nil      => fromBelow(input)
-    case declared => declared
-  }
+  def of(input: LogicalPlan): Seq[Attribute] =
+    declared(input).getOrElse(inferred(input, _.lastingKey))
 
   /** The inferred key; empty if a key is declared. */
   def fromBelow(input: LogicalPlan): Seq[Attribute] =
-    if (ChangelogMarks.key(input.output).nonEmpty) Nil else inferred(input, _.lastingKey)
+    if (declared(input).nonEmpty) Nil else inferred(input, _.lastingKey)
 
   /**
    * The key of a table to which the changes are merged. There, a key that occurs again replaces its
    * row.
    */
-  def ofTable(input: LogicalPlan): Seq[Attribute] = ChangelogMarks.key(input.output) match {
-    case Nil      => inferred(input, _.tableKey)
-    case declared => declared
-  }
+  def ofTable(input: LogicalPlan): Seq[Attribute] =
+    declared(input).getOrElse(inferred(input, _.tableKey))
+
+  private def declared(input: LogicalPlan): Option[Seq[Attribute]] =
+    Some(ChangelogMarks.key(input.output)).filter(_.nonEmpty)
 
   private def inferred(input: LogicalPlan, keyOf: ChangelogJoin => Seq[Attribute]) = {
     val key = joinBelow(input).fold(Seq.empty[Attribute])(keyOf)
@@ -44,10 +43,8 @@ private[streamjoin] object UniqueKey {
   }
 
   /** Whether the key is the key of an aggregate, which may have a group of NULL. */
-  def isOfGroups(input: LogicalPlan): Boolean = ChangelogMarks.key(input.output) match {
-    case Nil      => joinBelow(input).exists(_.inputs.exists(_.ofGroups))
-    case declared => ChangelogMarks.isOfGroups(declared)
-  }
+  def isOfGroups(input: LogicalPlan): Boolean = declared(input)
+    .fold(joinBelow(input).exists(_.inputs.exists(_.ofGroups)))(ChangelogMarks.isOfGroups)
 
   @tailrec
   private def joinBelow(plan: LogicalPlan): Option[ChangelogJoin] = plan match {

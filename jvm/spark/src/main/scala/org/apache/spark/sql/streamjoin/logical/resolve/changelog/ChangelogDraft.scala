@@ -20,7 +20,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
-import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
+import org.apache.spark.sql.types.{DataType, LongType, MetadataBuilder, StringType, TimestampType}
 
 import io.streamjoin.model.{BySide, JoinType}
 
@@ -55,18 +55,9 @@ private[resolve] object ChangelogDraft {
       Seq(described(left, l.output.last, ttl.left), described(right, r.output.last, ttl.right)),
       times.map(NamedTime.of(_, x, y)),
       Seq(
-        AttributeReference(
-          ChangelogMarks.ChangeType,
-          StringType,
-          nullable = false,
-          new MetadataBuilder().putLong(ChangelogMarks.Kind, 0L).build()
-        )(),
-        commit(AttributeReference(ChangelogMarks.CommitVersion, LongType, nullable = false)()),
-        commit(AttributeReference(
-          ChangelogMarks.CommitTimestamp,
-          TimestampType,
-          nullable = false
-        )())
+        column(ChangelogMarks.ChangeType, StringType, ChangelogMarks.Kind, 0L),
+        column(ChangelogMarks.CommitVersion, LongType, ChangelogMarks.Commit, 1L),
+        column(ChangelogMarks.CommitTimestamp, TimestampType, ChangelogMarks.Commit, 1L)
       ),
       normalization,
       AliasedColumn.of(condition.references, left, right)
@@ -91,8 +82,11 @@ private[resolve] object ChangelogDraft {
   private def sequence(input: LogicalPlan): Option[Attribute] =
     if (ChangelogMarks.key(input.output).isEmpty) None else ChangelogMarks.sequence(input.output)
 
-  private def commit(a: Attribute): Attribute =
-    a.withMetadata(new MetadataBuilder().putLong(ChangelogMarks.Commit, 1L).build())
+  /** A column of the output with a mark. */
+  private def column(name: String, dataType: DataType, mark: String, value: Long): Attribute = {
+    val metadata = new MetadataBuilder().putLong(mark, value).build()
+    AttributeReference(name, dataType, nullable = false, metadata)()
+  }
 
   /**
    * An input of the join: its data columns, its sequence, and whether a change adds its row.

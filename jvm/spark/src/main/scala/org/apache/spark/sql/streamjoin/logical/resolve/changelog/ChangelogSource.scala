@@ -29,9 +29,8 @@ import io.streamjoin.join.changelog.ChangeKind
  */
 private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Resolver) {
 
-  private val columns = new ArgumentColumns(input, resolver)
-
-  private def column(parameter: String, name: String): Attribute = columns.column(parameter, name)
+  private val arguments = new ArgumentColumns(input, resolver)
+  import arguments.column
 
   private def marks(a: Attribute, key: Seq[Attribute], sequence: Option[Attribute]) = {
     val place = key.indexWhere(_.exprId == a.exprId)
@@ -49,16 +48,18 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       columns: Seq[Attribute],
       kind: Expression,
       key: Seq[Attribute],
-      sequence: Option[Attribute],
-      below: LogicalPlan = input
+      sequence: Option[Attribute]
   ): LogicalPlan = {
-    checkColumns(columns, key, sequence)
+    checkNames(columns.map(_.name))
+    for (a <- key ++ sequence if !columns.contains(a)) throw ofChange(a)
+    checkKey(key)
+    sequence.foreach(a => checkOrder(a.name, a.dataType))
     val data: Seq[NamedExpression] = columns.map { a =>
       val own = marks(a, key, sequence)
       if (own.isEmpty && !isMarked(a)) a
       else marked(a, a.name, a.qualifier, unmarked(a).metadata, own: _*)
     }
-    Project(data :+ ofKind(kind, columns.map(_.qualifier), key.length), below)
+    Project(data :+ ofKind(kind, columns.map(_.qualifier), key.length), input)
   }
 
   /**
@@ -68,17 +69,6 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     val one = qualifiers.distinct
     val qualifier = if (one.length == 1) one.head else Nil
     marked(kind, ChangeType, qualifier, Metadata.empty, Kind -> keySize.toLong)
-  }
-
-  private def checkColumns(
-      columns: Seq[Attribute],
-      key: Seq[Attribute],
-      sequence: Option[Attribute]
-  ): Unit = {
-    checkNames(columns.map(_.name))
-    for (a <- key ++ sequence if !columns.contains(a)) throw ofChange(a)
-    checkKey(key)
-    sequence.foreach(a => checkOrder(a.name, a.dataType))
   }
 
   private def checkKey(key: Seq[Attribute]): Unit = {
@@ -285,12 +275,8 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     within(envelope).orElse(within(message)).getOrElse(column("sequence_by", path))
   }
 
-  private val Debezium: Map[String, String] = Map(
-    "c" -> ChangeKind.Postimage.name,
-    "r" -> ChangeKind.Postimage.name,
-    "u" -> ChangeKind.Postimage.name,
-    "d" -> ChangeKind.Delete.name
-  )
+  private val Debezium: Map[String, String] =
+    Seq("c", "r", "u").map(_ -> ChangeKind.Postimage.name).toMap + ("d" -> ChangeKind.Delete.name)
 
   /** Consolidates the changes of each key in a batch to one change. */
   def upsertsOf(key: Seq[String]): LogicalPlan = {

@@ -35,13 +35,11 @@ private[resolve] object GroupUpserts {
   private def isAggregation(plan: LogicalPlan): Boolean = plan match {
     case a: Aggregate => a.isStreaming && !ChangelogMarks.changesWithin(a)
     case d: Distinct =>
-      d.isStreaming && !ChangelogMarks.changesWithin(d) && !d.child.exists(isStreamingAggregate)
+      d.isStreaming && !ChangelogMarks.changesWithin(d) &&
+      !d.child.exists(p => p.isInstanceOf[Aggregate] && p.isStreaming)
     case _: Project | _: Filter | SameRows(_) => isAggregation(plan.children.head)
     case _                                    => false
   }
-
-  private def isStreamingAggregate(plan: LogicalPlan): Boolean =
-    plan.isInstanceOf[Aggregate] && plan.isStreaming
 
   private def declared(plan: LogicalPlan): LogicalPlan = plan match {
     case a: Aggregate    => upserts(a)
@@ -103,8 +101,7 @@ private[resolve] object GroupUpserts {
       })
     }
     val hidden = groups.filterNot(a.aggregateExpressions.contains)
-    val whole =
-      if (hidden.isEmpty) a else a.copy(aggregateExpressions = a.aggregateExpressions ++ hidden)
+    val whole = a.copy(aggregateExpressions = a.aggregateExpressions ++ hidden)
     (whole, groups.map(_.exprId).distinct)
   }
 }

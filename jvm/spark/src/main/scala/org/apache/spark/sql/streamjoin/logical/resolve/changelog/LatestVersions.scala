@@ -73,12 +73,10 @@ private[resolve] object LatestVersions {
 
   /** Whether all declared changes reach this plan. */
   private def passesAll(plan: LogicalPlan): Boolean = plan match {
-    case p if Declaration.is(p) => true
-    case Project(_, child)      => passesAll(child)
-    case SameRows(child)        => passesAll(child)
-    case w: EventTimeWatermark  => passesAll(w.child)
-    case o: ImposeOrder         => !o.maxAhead.exists(_.rejects) && passesAll(o.child)
-    case _                      => false
+    case p if Declaration.is(p)                           => true
+    case _: Project | SameRows(_) | _: EventTimeWatermark => passesAll(plan.children.head)
+    case o: ImposeOrder => !o.maxAhead.exists(_.rejects) && passesAll(o.child)
+    case _              => false
   }
 
   /**

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode, Union}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.logical.plan.Tagged
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ChangelogJoin, ToUpserts}
 
 /**
@@ -14,7 +15,7 @@ object MarkResult extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = if (plan.isStreaming) marked(plan) else plan
 
   private def marked(plan: LogicalPlan): LogicalPlan = plan match {
-    case j: ChangelogJoin if !j.isResult => j.asResult(true)
+    case j: ChangelogJoin if !j.isResult => Tagged(j)(j.copy(isResult = true))
     case _: Aggregate | _: ToUpserts     => plan
     case _: UnaryNode | _: Union         => plan.mapChildren(marked)
     case _                               => plan

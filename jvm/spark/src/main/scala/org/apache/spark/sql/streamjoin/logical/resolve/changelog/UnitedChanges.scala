@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.changes.{ChangelogMarks, EndsChanges}
+import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks.isCommit
 
 /**
  * `UNION ALL` of changelogs: a table with the rows of all parts.
@@ -29,7 +30,7 @@ private[resolve] object UnitedChanges {
   def misfit(u: Union): Option[String] = u.children.zipWithIndex.collectFirst {
     case (part, i) if !ChangelogMarks.areChanges(part) =>
       s"part ${i + 1} of UNION ALL is not declared as a changelog, but other parts are"
-    case (part, i) if places(part, isKind) != places(u.children.head, isKind) =>
+    case (part, i) if part.output.map(isKind) != u.children.head.output.map(isKind) =>
       s"part ${i + 1} of UNION ALL has the row kind in another column than the first part"
   }
 
@@ -39,17 +40,12 @@ private[resolve] object UnitedChanges {
    */
   def misfitBelow(u: Union): Option[String] =
     misfit(u).orElse(u.children.zipWithIndex.collectFirst {
-      case (part, i) if places(part, isCommit) != places(u.children.head, isCommit) =>
+      case (part, i) if part.output.map(isCommit) != u.children.head.output.map(isCommit) =>
         s"part ${i + 1} of UNION ALL has its commit columns in other positions than the first " +
           "part. These columns are not part of the rows"
     })
 
   private def isKind(a: Attribute): Boolean = a.metadata.contains(ChangelogMarks.Kind)
-
-  private def isCommit(a: Attribute): Boolean = ChangelogMarks.isCommit(a)
-
-  private def places(part: LogicalPlan, which: Attribute => Boolean): Seq[Boolean] =
-    part.output.map(which)
 
   /** The advice for a union that is no changelog. */
   val Instead: String =
