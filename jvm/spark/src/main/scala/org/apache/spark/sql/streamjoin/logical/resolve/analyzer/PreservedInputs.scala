@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinKind, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.options.JoinTypes
 
 import io.streamjoin.model.Side
 
@@ -36,12 +37,7 @@ private[resolve] object PreservedInputs {
   }
 
   /** The inputs whose rows a join emits, but never pads. */
-  def of(joinType: JoinType): Set[Side] = joinType match {
-    case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) => Set(Side.Left)
-    case RightOuter                                         => Set(Side.Right)
-    case _: InnerLike                                       => Side.both.toSet
-    case _                                                  => Set.empty
-  }
+  def of(joinType: JoinType): Set[Side] = JoinTypes.of(joinType).toSeq.flatMap(_.always).toSet
 
   /**
    * The join type with the fewest padded rows that gives the same result under the conditions.
