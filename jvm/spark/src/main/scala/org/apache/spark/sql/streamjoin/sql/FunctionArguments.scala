@@ -50,16 +50,15 @@ private[sql] object FunctionArguments {
   }
 
   def isDescriptor(e: Expression): Boolean = e match {
-    case f: UnresolvedFunction =>
-      f.nameParts.length == 1 && f.nameParts.head.equalsIgnoreCase("DESCRIPTOR")
-    case _ => false
+    case UnresolvedFunction(Seq(name), _, _, _, _, _, _) => name.equalsIgnoreCase("DESCRIPTOR")
+    case _                                               => false
   }
 
   /** The columns of `DESCRIPTOR(a, b)`, or of a string with one column. */
   def columns(e: Expression): Option[Seq[Seq[String]]] = e match {
-    case UnresolvedFunction(Seq(d), columns, _, _, _, _, _) if d.equalsIgnoreCase("DESCRIPTOR") =>
-      val names = columns.collect { case a: UnresolvedAttribute => a.nameParts }
-      Option.when(names.length == columns.length && names.nonEmpty)(names)
+    case f: UnresolvedFunction if isDescriptor(f) =>
+      val names = f.arguments.collect { case a: UnresolvedAttribute => a.nameParts }
+      Option.when(names.length == f.arguments.length && names.nonEmpty)(names)
     case Literal(name, StringType) if name != null =>
       Some(Seq(UnresolvedAttribute.parseAttributeName(name.toString)))
     case _ => None

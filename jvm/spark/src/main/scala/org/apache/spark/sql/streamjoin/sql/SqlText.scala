@@ -39,16 +39,13 @@ private[streamjoin] final class SqlText(text: String) {
   /** The parenthesis that closes the one at `open`; the number of tokens if none does. */
   def closing(open: Int): Int = closings.getOrElse(open, tokens.length)
 
-  /** The parenthesis that the one at `close` closes, if any. */
-  def opening(close: Int): Option[Int] = openings.get(close)
-
   /** The token behind this one, or behind the parenthesis that closes this one. */
   def after(i: Int): Int =
     if (kind(i) == "LEFT_PAREN") (closing(i) + 1).min(tokens.length) else i + 1
 
   /** The token before this one, or before the parenthesis that this one closes; -1 if none. */
   def before(i: Int): Int =
-    if (kind(i) == "RIGHT_PAREN") opening(i).getOrElse(0) - 1 else i - 1
+    if (kind(i) == "RIGHT_PAREN") openings.getOrElse(i, 0) - 1 else i - 1
 
   private lazy val openings: Map[Int, Int] = {
     val open = mutable.Stack.empty[Int]

@@ -44,14 +44,14 @@ private[logical] object InputFilters extends PredicateHelper {
    * may not hold for the next one. A join that emits late rows gets no filters: its late rows
    * include some that match nothing.
    */
-  def place(join: StreamJoin): StreamJoin = if (join.late.nonEmpty) join else placed(join)
-
-  private def placed(join: StreamJoin): StreamJoin = {
-    def leaf(input: LogicalPlan) = Leaf(input.output)(asSparks(input).constraints)
-    val (onLeft, onRight) =
-      of(asSparks(join.copy(left = leaf(join.left), right = leaf(join.right))), join)
-    join.copy(left = filtered(join.left, onLeft), right = filtered(join.right, onRight))
-  }
+  def place(join: StreamJoin): StreamJoin =
+    if (join.late.nonEmpty) join
+    else {
+      def leaf(input: LogicalPlan) = Leaf(input.output)(asSparks(input).constraints)
+      val (onLeft, onRight) =
+        of(asSparks(join.copy(left = leaf(join.left), right = leaf(join.right))), join)
+      join.copy(left = filtered(join.left, onLeft), right = filtered(join.right, onRight))
+    }
 
   /**
    * Predicates that rows of the left and of the right input must satisfy in addition to known

@@ -51,7 +51,7 @@ private[streamjoin] final case class JoinAnalysis(
     bounds: JoinBounds,
     zones: Set[String],
     padded: Set[ExprId]
-) {
+) extends PredicateHelper {
 
   def joinType: JoinType = question.joinType
 
@@ -62,7 +62,7 @@ private[streamjoin] final case class JoinAnalysis(
   /** The source columns of the watermarks, in the order in which they are stored. */
   val bases: Seq[BaseColumn] = inputs.bases
 
-  def conjuncts: Seq[Expression] = JoinAnalysis.conjuncts(condition)
+  def conjuncts: Seq[Expression] = splitConjunctivePredicates(condition)
 
   /** The conjuncts that neither the probe nor the one-sided filters have settled. */
   def residual: Residual = {
@@ -259,9 +259,6 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     case Literal(value, BooleanType) => value != true
     case _                           => false
   }
-
-  private def conjuncts(condition: Expression): Seq[Expression] =
-    splitConjunctivePredicates(condition)
 
   private def number(
       watermarked: Seq[Attribute],

@@ -70,8 +70,11 @@ case class ImposeOrder(
     for (a <- maxAhead; now <- batchTime; unit <- TimeUnit.of(column.dataType))
       yield a.latest(unit, now)
 
-  override def argString(maxFields: Int): String =
+  /** The watermark in words. */
+  def words: String =
     TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag))
+
+  override def argString(maxFields: Int): String = words
 
   override protected def withNewChildInternal(newChild: LogicalPlan): ImposeOrder =
     copy(child = newChild)

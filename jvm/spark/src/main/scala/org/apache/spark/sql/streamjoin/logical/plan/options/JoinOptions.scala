@@ -151,16 +151,14 @@ object JoinOptions {
       )(origin)
     }
     val none = JoinOptions(hint = Some(UUID.randomUUID()))
-    arguments.filterNot(_.isNull).foldLeft(none)(read(_, _, origin))
-  }
-
-  private def read(options: JoinOptions, value: OptionValue, origin: Origin): JoinOptions = {
-    val entry = entries.find(_.name == value.name).get
-    entry.read(options, value).getOrElse(
-      throw refusal(
-        s"the option ${entry.name} is ${entry.values}, not ${value.value.sql}",
-        entry.name
-      )(origin)
-    )
+    arguments.filterNot(_.isNull).foldLeft(none) { (options, value) =>
+      val entry = entries.find(_.name == value.name).get
+      entry.read(options, value).getOrElse(
+        throw refusal(
+          s"the option ${entry.name} is ${entry.values}, not ${value.value.sql}",
+          entry.name
+        )(origin)
+      )
+    }
   }
 }

@@ -17,9 +17,8 @@ import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 object OneEventTime extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
-    case d: Deduplicate if several(d) => seeing(d, chosen(d.keys, d.child))
-    case d: DeduplicateWithinWatermark if several(d) =>
-      seeing(d, chosen(d.keys, d.child))
+    case d: Deduplicate if several(d)                => seeing(d, chosen(d.keys, d.child))
+    case d: DeduplicateWithinWatermark if several(d) => seeing(d, chosen(d.keys, d.child))
   }
 
   private def several(d: UnaryNode): Boolean = d.isStreaming &&
@@ -37,9 +36,8 @@ object OneEventTime extends Rule[LogicalPlan] {
 
   private def chosen(keys: Seq[Attribute], input: LogicalPlan): Attribute = {
     val padded = paddedBelow(input)
-    def mayLack(a: Attribute) = padded(a.exprId)
-    val times = input.output.filter(TimeColumns.isMarked)
-    times.minBy(a => (mayLack(a), !AttributeSet(keys).contains(a)))
+    input.output.filter(TimeColumns.isMarked)
+      .minBy(a => (padded(a.exprId), !AttributeSet(keys).contains(a)))
   }
 
   /** The columns that a join below pads with NULL, possibly renamed. */

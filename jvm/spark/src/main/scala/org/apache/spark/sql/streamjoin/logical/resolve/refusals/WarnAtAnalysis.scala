@@ -126,13 +126,10 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
   private def twice(above: ImposeOrder, below: ImposeOrder): Unit = {
     val name = ColumnNames.of(above.column)
     logWarning(
-      s"The query imposes an order on $name twice, ${words(below)} and above that " +
-        s"${words(above)}. The one above takes effect. Remove one of them."
+      s"The query imposes an order on $name twice, ${below.words} and above that " +
+        s"${above.words}. The one above takes effect. Remove one of them."
     )
   }
-
-  private def words(o: ImposeOrder): String =
-    TimeUnit.of(o.column.dataType).fold("")(_.movedInWords(s"latest ${o.column.name}", -o.lag))
 
   /** Whether Spark executes the join, and no input has a watermark. */
   private def isUnbounded(j: Join): Boolean = JoinKind.required(j).isEmpty && j.children.forall {
