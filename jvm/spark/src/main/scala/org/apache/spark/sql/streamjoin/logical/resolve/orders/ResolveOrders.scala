@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.orders
 
 import java.util.UUID
 
+import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -29,7 +30,7 @@ object ResolveOrders extends Rule[LogicalPlan] {
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case u: UnresolvedImposeOrder if u.childrenResolved && u.expressions.forall(_.resolved) =>
-          imposed(u)
+          new ImposeOrderBuilder(u, conf.resolver).build
       }
     }
 
@@ -47,10 +48,14 @@ object ResolveOrders extends Rule[LogicalPlan] {
         }
       }
   }
+}
 
-  private def imposed(u: UnresolvedImposeOrder): ImposeOrder = {
-    val ahead = u.ahead.map(word(u, _))
-    val column = timeOf(u)
+/** Builds the node for a call whose input is resolved, or refuses the call. */
+private final class ImposeOrderBuilder(u: UnresolvedImposeOrder, resolver: Resolver) {
+
+  def build: ImposeOrder = {
+    val ahead = u.ahead.map(word)
+    val column = columnOf(u.column, invalid(u.column, _, _), meant)
     val unit = TimeUnit
       .of(column.dataType)
       .filterNot(_ => TimeUnit.isWindow(column.dataType))
@@ -82,9 +87,9 @@ object ResolveOrders extends Rule[LogicalPlan] {
         case millis => millis
       }
     }
-    val limit = maxAhead(u, column, unit, ahead)
-    val per = u.per.map(groupColumn(u, column, _))
-    val below = sparkWatermark(u.child, column, lag)
+    val limit = maxAhead(column, unit, ahead)
+    val per = u.per.map(groupColumn(column, _))
+    val below = withSparkWatermark(column, lag)
     def above(a: Attribute) = below.output.find(_.exprId == a.exprId).get
     ImposeOrder(
       UUID.randomUUID(),
@@ -100,13 +105,12 @@ object ResolveOrders extends Rule[LogicalPlan] {
   }
 
   /** Reads an option from an SQL expression. */
-  private def word(u: UnresolvedImposeOrder, e: Expression): String =
+  private def word(e: Expression): String =
     if (e.foldable && e.dataType.isInstanceOf[StringType]) String.valueOf(e.eval())
     else throw StreamJoinErrors.wrongUse(u.origin, s"${e.sql} is not a constant string")
 
   /** @param ahead the handling of rows further ahead than the limit: `reject` or `keep` */
   private def maxAhead(
-      u: UnresolvedImposeOrder,
       column: Attribute,
       unit: TimeUnit,
       ahead: Option[String]
@@ -141,18 +145,11 @@ object ResolveOrders extends Rule[LogicalPlan] {
     }
   }
 
-  private def timeOf(u: UnresolvedImposeOrder): Attribute =
-    columnOf(u, u.column, invalid(u, u.column, _, _), meant(u.column, u.child))
-
   /** A column of `per`. Its values are compared as text. */
-  private def groupColumn(
-      u: UnresolvedImposeOrder,
-      time: Attribute,
-      name: Seq[String]
-  ): Attribute = {
+  private def groupColumn(time: Attribute, name: Seq[String]): Attribute = {
     def refused(reason: String, instead: String) =
-      invalid(u, name, s"$reason. It is a column of per", instead)
-    val found = columnOf(u, name, refused, "Name columns of the input in per")
+      invalid(name, s"$reason. It is a column of per", instead)
+    val found = columnOf(name, refused, "Name columns of the input in per")
     found.dataType match {
       case _ if found.exprId == time.exprId =>
         throw refused(
@@ -170,26 +167,21 @@ object ResolveOrders extends Rule[LogicalPlan] {
     }
   }
 
-  private def invalid(
-      u: UnresolvedImposeOrder,
-      column: Seq[String],
-      reason: String,
-      instead: String
-  ) = StreamJoinErrors.analysis(
-    "INVALID_COLUMN",
-    u.origin,
-    "column" -> ColumnNames.written(column),
-    "reason" -> reason,
-    "columns" -> u.child.output.map(ColumnNames.of).mkString(", "),
-    "instead" -> instead
-  )
+  private def invalid(column: Seq[String], reason: String, instead: String) =
+    StreamJoinErrors.analysis(
+      "INVALID_COLUMN",
+      u.origin,
+      "column" -> ColumnNames.written(column),
+      "reason" -> reason,
+      "columns" -> u.child.output.map(ColumnNames.of).mkString(", "),
+      "instead" -> instead
+    )
 
   private def columnOf(
-      u: UnresolvedImposeOrder,
       column: Seq[String],
       refused: (String, String) => Throwable,
       meant: => String
-  ): Attribute = u.child.resolve(column, conf.resolver) match {
+  ): Attribute = u.child.resolve(column, resolver) match {
     case Some(a: Attribute) => a
     case Some(_) =>
       val alias = ColumnNames.written(column.takeRight(1))
@@ -201,10 +193,10 @@ object ResolveOrders extends Rule[LogicalPlan] {
     case None => throw refused("the input has no such column", meant)
   }
 
-  private def sparkWatermark(child: LogicalPlan, column: Attribute, lag: Long): LogicalPlan = {
-    val taken = child.exists(_.isInstanceOf[EventTimeWatermark]) || !child.isStreaming
-    if (column.dataType != TimestampType || taken) child
-    else EventTimeWatermark(UUID.randomUUID(), column, new CalendarInterval(0, 0, lag), child)
+  private def withSparkWatermark(column: Attribute, lag: Long): LogicalPlan = {
+    val taken = u.child.exists(_.isInstanceOf[EventTimeWatermark]) || !u.child.isStreaming
+    if (column.dataType != TimestampType || taken) u.child
+    else EventTimeWatermark(UUID.randomUUID(), column, new CalendarInterval(0, 0, lag), u.child)
   }
 
   // ---- advice for a column that cannot be an event time, without the last full stop ----
@@ -233,11 +225,11 @@ object ResolveOrders extends Rule[LogicalPlan] {
   private val other = "Impose the order on a column of one of these types"
 
   /** The columns with a similar name, or else the columns with a suitable type. */
-  private def meant(column: Seq[String], input: LogicalPlan): String = {
-    val times = input.output.filter(a => TimeUnit.of(a.dataType).nonEmpty)
+  private def meant: String = {
+    val times = u.child.output.filter(a => TimeUnit.of(a.dataType).nonEmpty)
     if (times.isEmpty) "None of these columns has a type that can have an order. See to_timestamp"
     else {
-      NearestWord.of(column.last, times.map(_.name)).fold(
+      NearestWord.of(u.column.last, times.map(_.name)).fold(
         "These columns have a type that can have an order: " +
           s"${times.map(ColumnNames.of).mkString(", ")}"
       )(name => s"Perhaps write ${ColumnNames.written(Seq(name))}")
