@@ -76,47 +76,41 @@ private[streamjoin] object Rowtime {
     case several  => Left(several)
   }
 
-  private def joined(
-      join: BinaryNode,
-      joinType: JoinType
-  ): Either[Seq[Attribute], Expression] =
+  private def joined(join: BinaryNode, joinType: JoinType): Either[Seq[Attribute], Expression] =
     (of(join.left), of(join.right)) match {
       case (Right(l), Right(r)) if !joinType.leftOnly =>
-        join.getTagValue(JoinWindows.Placed) match {
-          case Some(windows)                      => Right(inWindows(windows, joinType, l, r))
-          case None if joinType == JoinType.Inner => Right(Greatest(Seq(l, r)))
-          case None => unmatched(join, l, r).fold(column(join))(Right(_))
+        (join.getTagValue(JoinWindows.Placed), join) match {
+          case (Some(windows), _)  => Right(inWindows(windows, joinType, l, r))
+          case (None, j: JoinNode) => withoutWindows(j, l, r).fold(column(j))(Right(_))
+          case _                   => column(join)
         }
       case _ => column(join)
     }
 
   /**
-   * The event time of an outer join without windows. For a joined row it is the later time. For an
+   * The event time of a join without windows. For a joined row it is the later time. For an
    * unmatched row it is the time from which no partner can arrive by the bounds.
    */
-  private def unmatched(
-      join: LogicalPlan,
+  private def withoutWindows(
+      j: JoinNode,
       left: Expression,
       right: Expression
-  ): Option[Expression] =
-    join match {
-      case j: JoinNode =>
-        def column(e: Expression) = Some(j.analysis.expressions.indexWhere(_.semanticEquals(e)))
-          .filter(_ >= 0)
-        def gone(own: Expression, other: Expression) = for {
-          a <- column(own)
-          b <- column(other)
-          reach = j.analysis.bounds.slack(a, b)
-          if reach != JoinBounds.Unbounded
-        } yield JoinWindows.plus(own, math.max(reach, 0L))
-        def orElse(kept: Side, gone: => Option[Expression], other: Expression, e: Expression) =
-          if (j.joinType.preserves(kept)) gone.map(If(IsNull(other), _, e)) else Some(e)
-        for {
-          inner <- orElse(Side.Right, gone(right, left), left, Greatest(Seq(left, right)))
-          whole <- orElse(Side.Left, gone(left, right), right, inner)
-        } yield whole
-      case _ => None
-    }
+  ): Option[Expression] = {
+    def column(e: Expression) = Some(j.analysis.expressions.indexWhere(_.semanticEquals(e)))
+      .filter(_ >= 0)
+    def gone(own: Expression, other: Expression) = for {
+      a <- column(own)
+      b <- column(other)
+      reach = j.analysis.bounds.slack(a, b)
+      if reach != JoinBounds.Unbounded
+    } yield JoinWindows.plus(own, math.max(reach, 0L))
+    def orElse(kept: Side, gone: => Option[Expression], other: Expression, e: Expression) =
+      if (j.joinType.preserves(kept)) gone.map(If(IsNull(other), _, e)) else Some(e)
+    for {
+      inner <- orElse(Side.Right, gone(right, left), left, Greatest(Seq(left, right)))
+      whole <- orElse(Side.Left, gone(left, right), right, inner)
+    } yield whole
+  }
 
   private def inWindows(
       windows: JoinWindows,
