@@ -178,29 +178,25 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
    */
   def of(question: JoinQuestion): JoinAnalysis = {
     def unbounded(a: JoinAnalysis) = Side.both.count(!a.bounds.bounded(_))
-    val plain = of(question, WindowFields.none, multiples = false)
+    val plain = of(question, allTimes = false)
     if (unbounded(plain) == 0) plain
     else Some(ofAllTimes(question)).filter(unbounded(_) < unbounded(plain)).getOrElse(plain)
   }
 
   /** Compares window fields, and numbers in different units, in any case. */
-  def ofAllTimes(question: JoinQuestion): JoinAnalysis = {
-    val windows = new WindowFields(AttributeSet(question.named.map(_._1)), question.times.lengths)
-    of(question, windows, multiples = true)
-  }
+  def ofAllTimes(question: JoinQuestion): JoinAnalysis = of(question, allTimes = true)
 
-  private def of(
-      question: JoinQuestion,
-      windows: WindowFields,
-      multiples: Boolean
-  ): JoinAnalysis = {
+  private def of(question: JoinQuestion, allTimes: Boolean): JoinAnalysis = {
     import question.{condition, joinType, named}
     val watermarked = named.map(_._1)
+    val windows =
+      if (!allTimes) WindowFields.none
+      else new WindowFields(AttributeSet(watermarked), question.times.lengths)
     val names = named.map { case (a, name) => a.exprId -> name }.toMap
     val (left, right) = (AttributeSet(question.left.output), AttributeSet(question.right.output))
     val inputTimes = question.times
     val conditionBounds =
-      ConditionBounds.of(condition, left, right, AttributeSet(watermarked), windows, multiples)
+      ConditionBounds.of(condition, left, right, AttributeSet(watermarked), windows, allTimes)
 
     val numbered = number(watermarked, conditionBounds.found, left)
     val place = numbered.map(new ExpressionKey(_)).zipWithIndex.toMap
