@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.MetadataBuilder
 
+import io.streamjoin.model.BySide
+
 /**
  * Keeps the columns of a join's inputs distinct if both inputs read the same source.
  *
@@ -17,7 +19,10 @@ private[streamjoin] object DistinctAttributes {
 
   private val Mark = "streamjoin.renamed"
 
-  def keep(plan: LogicalPlan, other: LogicalPlan): LogicalPlan = {
+  def keep(inputs: BySide[LogicalPlan]): BySide[LogicalPlan] =
+    BySide.of(side => keep(inputs(side), inputs(side.other)))
+
+  private def keep(plan: LogicalPlan, other: LogicalPlan): LogicalPlan = {
     val taken = AttributeSet(other.collect { case p => p.output }.flatten)
     def marked(p: LogicalPlan): LogicalPlan = p.mapChildren(marked) match {
       case Project(list, child) =>

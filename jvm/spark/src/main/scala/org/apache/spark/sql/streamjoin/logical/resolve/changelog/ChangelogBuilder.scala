@@ -107,20 +107,17 @@ private[streamjoin] object ChangelogBuilder {
       condition: Expression,
       ttl: BySide[Option[TimeToLive]]
   ): (ChangelogJoin, LogicalPlan) = {
-    val (l, r) = (
-      DistinctAttributes.keep(join.left, join.right),
-      DistinctAttributes.keep(join.right, join.left)
-    )
+    val plain = DistinctAttributes.keep(BySide(join.left, join.right))
     // the draft determines keys and event times, on which the plan below the join depends
-    val (timedLeft, timedRight) = (KeyedWatermarks.of(l), KeyedWatermarks.of(r))
-    val draft = ChangelogDraft.of(timedLeft, timedRight, joinType, condition, ttl)
+    val keyed = plain.map(KeyedWatermarks.of)
+    val draft = ChangelogDraft.of(keyed.left, keyed.right, joinType, condition, ttl)
     val leaves = draft.leaving.exists
     val aging = Side.both.flatMap(draft.ttlTime(_))
-    val (x, y) = if (leaves || aging.nonEmpty) (timedLeft, timedRight) else (l, r)
+    val inputs = if (leaves || aging.nonEmpty) keyed else plain
     def timed(a: Attribute) = leaves || aging.exists(_.exprId == a.exprId)
-    def kept(input: LogicalPlan, side: Side) =
-      LatestVersions.kept(input, joinKey(draft, side), Lasting(leaves, ttl(side), timed))
-    val (left, right) = (kept(x, Side.Left), kept(y, Side.Right))
+    val BySide(left, right) = BySide.of(side =>
+      LatestVersions.kept(inputs(side), joinKey(draft, side), Lasting(leaves, ttl(side), timed))
+    )
     val built = Tagged(join)(ChangelogDraft.of(
       left,
       CarriedSequence.apart(left, right),
@@ -129,7 +126,8 @@ private[streamjoin] object ChangelogBuilder {
       ttl,
       timed
     ))
-    val carried = AttributeSet(built.children.flatMap(_.output)) -- (x.output ++ y.output)
+    val carried =
+      AttributeSet(built.children.flatMap(_.output)) -- Side.both.flatMap(inputs(_).output)
     val columns = built.output.filterNot(carried.contains).map(a =>
       if (built.changes.contains(a)) Alias(a, a.name)() else a
     )

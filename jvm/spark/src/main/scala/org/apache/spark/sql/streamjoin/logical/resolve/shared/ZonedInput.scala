@@ -21,9 +21,8 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
     StreamJoinInput.of(input, of(input), InputSources.of(input))
 
   /** Both inputs of a join with distinct columns and keyed watermarks. */
-  def joined(inputs: BySide[LogicalPlan]): BySide[StreamJoinInput] = BySide.of { side =>
-    joined(KeyedWatermarks.of(DistinctAttributes.keep(inputs(side), inputs(side.other))))
-  }
+  def joined(inputs: BySide[LogicalPlan]): BySide[StreamJoinInput] =
+    DistinctAttributes.keep(inputs).map(input => joined(KeyedWatermarks.of(input)))
 
   override protected def own(e: Expression): Option[Zoned] = {
     val value = e match {
