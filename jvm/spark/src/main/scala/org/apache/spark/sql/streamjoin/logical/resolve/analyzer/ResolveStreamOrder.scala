@@ -24,7 +24,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
     case w: WriteToStreamStatement if w.inputQuery.resolved => started(w)
     case _ =>
       plan.resolveOperatorsUp {
-        case s: Sort if isOfStream(s) => StreamOrderBuilder.build(s).getOrElse(s)
+        case s: Sort if isOfStream(s) => new StreamOrderBuilder(s).build.getOrElse(s)
       }
   }
 
@@ -33,7 +33,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
       AnalysisHelper.allowInvokingTransformsInAnalyzer {
         w.copy(inputQuery = InOrder.of(w.inputQuery.transformUp {
           case s: Sort if s.resolved && s.child.isStreaming && checked =>
-            StreamOrderBuilder.build(s).fold(throw _, identity)
+            new StreamOrderBuilder(s).build.fold(throw _, identity)
         }))
       }
     } else {
@@ -59,7 +59,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
   object Check extends (LogicalPlan => Unit) {
     override def apply(plan: LogicalPlan): Unit = plan.foreach {
       case s: Sort if isOfStream(s) && checked =>
-        StreamOrderBuilder.build(s).left.foreach(throw _)
+        new StreamOrderBuilder(s).build.left.foreach(throw _)
       case p if undoes(p) =>
         for (o <- p.children.flatMap(StreamOrder.orderedBy) if o.isInstanceOf[StreamOrder])
           throw StreamJoinErrors.unsupportedOrder(

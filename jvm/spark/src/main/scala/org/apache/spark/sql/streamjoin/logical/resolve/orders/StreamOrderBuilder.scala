@@ -33,11 +33,12 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
 import org.apache.spark.sql.streamjoin.logical.times.{TimeColumns, TimeExpression}
 
 /** Builds a [[StreamOrder]] for a sort that Spark has resolved, or refuses it with a reason. */
-private[logical] object StreamOrderBuilder extends AliasHelper {
+private[logical] final class StreamOrderBuilder(sort: Sort) extends AliasHelper {
 
-  def build(sort: Sort): Either[StreamJoinAnalysisException, LogicalPlan] = {
+  private val child = KeyedWatermarks.of(sort.child)
+
+  def build: Either[StreamJoinAnalysisException, LogicalPlan] = {
     val keys = sort.order
-    val child = KeyedWatermarks.of(sort.child)
     def refused(why: String, instead: String) =
       Left(StreamJoinErrors.unsupportedOrder(sort.origin, why, instead))
     val first = keys.head
@@ -55,10 +56,10 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         "Filter them out by late IS NULL first, or remove late = 'emit'"
       )
     } else {
-      placed(keys, child)(ordered(sort, child)) match {
+      placed(keys, child) match {
         case None =>
           val (why, what) = windowOf(first.child, child)
-            .fold(unordered(first.child) -> instead(first.child, child))(startOf(_, name, child))
+            .fold(unordered(first.child) -> instead(first.child))(startOf(_, name))
           refused(why, what)
         case Some(_) if first.direction != Ascending =>
           refused(
@@ -78,7 +79,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
   }
 
   /** Why the start of a window is no sort key, and what to write. */
-  private def startOf(window: Attribute, name: String, child: LogicalPlan): (String, String) = {
+  private def startOf(window: Attribute, name: String): (String, String) = {
     val w = ColumnNames.written(Seq(window.name))
     val also =
       if (child.output.exists(_.exprId == window.exprId)) "" else s", and select $w too"
@@ -93,12 +94,12 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       "watermark bounds when earlier rows arrive"
 
   /** The window whose start a value is. */
-  private def windowOf(value: Expression, child: LogicalPlan): Option[Attribute] =
-    (value, child) match {
+  private def windowOf(value: Expression, plan: LogicalPlan): Option[Attribute] =
+    (value, plan) match {
       case (GetStructField(w: Attribute, 0, _), _) if TimeUnit.isWindow(w.dataType) => Some(w)
       case (_, Project(list, below)) => windowOf(replaceAlias(value, getAliasMap(list)), below)
       case (_, a: Aggregate)         => windowOf(replaceAlias(value, getAliasMap(a)), a.child)
-      case (_, _: SubqueryAlias | _: View | _: Filter) => windowOf(value, child.children.head)
+      case (_, _: SubqueryAlias | _: View | _: Filter) => windowOf(value, plan.children.head)
       case _                                           => None
     }
 
@@ -107,7 +108,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
    *
    * @param asked the refused sort key
    */
-  private def instead(asked: Expression, child: LogicalPlan): String = {
+  private def instead(asked: Expression): String = {
     val (times, others) = child.output
       .filter(a => TimeUnit.of(a.dataType).nonEmpty && !TimeUnit.isWindow(a.dataType))
       .partition(TimeColumns.of(child).isWatermarked)
@@ -121,7 +122,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       s"Impose an order on an event-time column below, as in ${order(t)}, and sort by it first"
     }
     times.headOption
-      .map(named(_, child))
+      .map(named)
       .map(t => s"Sort by $t first, ascending: ORDER BY $t, ...")
       .orElse(numbers.find(isAsked).map { n =>
         s"If it increases with time, impose an order on it below, as in ${order(n)}" +
@@ -134,7 +135,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
   }
 
   /** A name of the column that is unique in the output. */
-  private def named(a: Attribute, child: LogicalPlan): String = {
+  private def named(a: Attribute): String = {
     val name = ColumnNames.written(Seq(a.name))
     if (child.output.count(_.name.equalsIgnoreCase(a.name)) == 1) name
     else ColumnNames.among(child.output, a).getOrElse(name)
@@ -144,17 +145,15 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
    * The plan with an order at the highest place at which the time has a watermark. There the sort
    * key is an expression of event times. None if there is no such place.
    *
-   * @param order adds the order to a plan, by sort keys on its columns
+   * @param keys the sort keys, as expressions of the columns of the plan
    */
-  private def placed(keys: Seq[SortOrder], child: LogicalPlan)(
-      order: (Seq[SortOrder], LogicalPlan) => StreamOrder
-  ): Option[LogicalPlan] = {
-    def below(keys: Seq[SortOrder]) = placed(keys, child.children.head)(order)
-      .map(plan => child.withNewChildren(Seq(plan)))
-    if (TimeExpression.watermark(keys.head.child, TimeColumns.of(child)).nonEmpty)
-      Some(order(keys, child))
+  private def placed(keys: Seq[SortOrder], plan: LogicalPlan): Option[LogicalPlan] = {
+    def below(keys: Seq[SortOrder]) = placed(keys, plan.children.head)
+      .map(ordered => plan.withNewChildren(Seq(ordered)))
+    if (TimeExpression.watermark(keys.head.child, TimeColumns.of(plan)).nonEmpty)
+      Some(ordered(keys, plan))
     else
-      child match {
+      plan match {
         case Project(list, _) if list.forall(_.deterministic) =>
           val aliases = getAliasMap(list)
           below(keys.map(replaceAlias(_, aliases).asInstanceOf[SortOrder]))
@@ -163,16 +162,8 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       }
   }
 
-  /**
-   * The order of a sort, at a plan below.
-   *
-   * @param child the input of the sort
-   * @param keys the sort keys, as expressions of the columns of the plan
-   */
-  private def ordered(sort: Sort, child: LogicalPlan)(
-      keys: Seq[SortOrder],
-      plan: LogicalPlan
-  ): StreamOrder = {
+  /** The order of the sort, at a plan below. */
+  private def ordered(keys: Seq[SortOrder], plan: LogicalPlan): StreamOrder = {
     val time = sort.order.head.child
     StreamOrder(
       keys,
@@ -202,8 +193,8 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
     case _                            => false
   }
 
-  private def zoned(keys: Seq[SortOrder], child: LogicalPlan): Seq[ZonedPart] = {
+  private def zoned(keys: Seq[SortOrder], plan: LogicalPlan): Seq[ZonedPart] = {
     val read = keys.head.references.map(_.name).toSet
-    ZonedInput.of(child).filter(part => read(part.column))
+    ZonedInput.of(plan).filter(part => read(part.column))
   }
 }
