@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Coalesce,
   EqualTo,
   Expression,
-  NamedExpression,
   PredicateHelper
 }
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
@@ -135,11 +134,19 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
   }
 
   /**
-   * The projection above a built join. It also has hidden columns, which a query may reference by a
-   * qualified name after USING.
+   * The projection above a built join. The row kind of the result replaces those of the inputs. It
+   * also has hidden columns, which a query may reference by a qualified name after USING.
    */
   private def projected(p: Project, child: LogicalPlan, all: Boolean): Project = {
-    val made = Tagged(p)(Project(columns(p.projectList, child, all), child))
+    def isGone(a: Attribute) = a.resolved && !child.outputSet.contains(a)
+    val (gone, stay) = p.projectList.partition {
+      case a: AttributeReference => isGone(a)
+      case _                     => false
+    }
+    for (e <- stay; a <- e.references.find(isGone)) throw hidden(child, a)
+    val changes = child.output.filter(ChangelogMarks.describesChange)
+    val list = if (gone.isEmpty && !all) stay else stay ++ changes.filterNot(stay.contains)
+    val made = Tagged(p)(Project(list, child))
     for (hidden <- p.getTagValue(Project.hiddenOutputTag)) {
       made.setTagValue(Project.hiddenOutputTag, hidden.filter(child.outputSet.contains))
     }
@@ -176,22 +183,6 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     case a: Attribute => ChangelogMarks.describesChange(a)
     case c: Cast      => isOfChange(c.child)
     case _            => false
-  }
-
-  /** The selected columns. The row kind of the result replaces those of the inputs. */
-  private def columns(
-      list: Seq[NamedExpression],
-      child: LogicalPlan,
-      all: Boolean
-  ): Seq[NamedExpression] = {
-    val (gone, stay) = list.partition {
-      case a: AttributeReference => !child.outputSet.contains(a)
-      case _                     => false
-    }
-    def isGone(a: Attribute) = a.resolved && !child.outputSet.contains(a)
-    for (e <- stay; a <- e.references.find(isGone)) throw hidden(child, a)
-    val changes = child.output.filter(ChangelogMarks.describesChange)
-    if (gone.isEmpty && !all) stay else stay ++ changes.filterNot(stay.contains)
   }
 
   private def hidden(plan: LogicalPlan, column: Attribute) =

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project, Union}
-import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -58,10 +57,16 @@ private[streamjoin] object ChangelogBuilder {
       .asInstanceOf[Join]
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     val options = StreamJoinHint.options(asked).getOrElse(JoinOptions())
+    def ttl(side: Side): Either[Refusal, Option[TimeToLive]] = options.ttl(side) match {
+      case Some(text) =>
+        StateTtl.of(text, asked.origin)
+          .map(micros => Some(TimeToLive(micros, options.retractsExpired)))
+      case None => Right(None)
+    }
     for {
       _ <- JoinKind.Changelog.misfit(asked).map(Refusal(_)).toLeft(())
-      leftTtl <- ttl(options, Side.Left, asked.origin)
-      rightTtl <- ttl(options, Side.Right, asked.origin)
+      leftTtl <- ttl(Side.Left)
+      rightTtl <- ttl(Side.Right)
       joinType <- JoinTypes.of(join.joinType).toRight(
         Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
       )
@@ -80,26 +85,14 @@ private[streamjoin] object ChangelogBuilder {
    * versions, both with watermarks, which do not evict the versions.
    */
   private def perhapsTemporal(join: Join, node: ChangelogJoin): Option[String] = {
-    def time(input: LogicalPlan) = {
-      val known = TimeColumns.of(input)
-      if (known.imposed) input.output.find(known.isWatermarked).map(ColumnNames.of) else None
-    }
+    def time(input: LogicalPlan) =
+      TimeColumns.watermarked(input).headOption.filter(_ => TimeColumns.of(input).imposed)
+        .map(ColumnNames.of)
     val isLookup = Set[JoinType](JoinType.Inner, JoinType.LeftOuter)(node.joinType) &&
       !ChangelogMarks.areChanges(join.left) && ChangelogMarks.isKeyed(join.right.output) &&
       node.leaving.columns(Side.Right).isEmpty && Side.both.forall(node.ttl(_).isEmpty)
     if (isLookup && time(join.right).nonEmpty) time(join.left) else None
   }
-
-  private def ttl(
-      options: JoinOptions,
-      side: Side,
-      origin: Origin
-  ): Either[Refusal, Option[TimeToLive]] =
-    options.ttl(side) match {
-      case Some(text) =>
-        StateTtl.of(text, origin).map(micros => Some(TimeToLive(micros, options.retractsExpired)))
-      case None => Right(None)
-    }
 
   private def built(
       join: Join,

@@ -190,7 +190,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           "returns it"
       )
     )
-    val sequence = sequenceOf(message, debezium.envelope, sequenceBy)
+    val sequence = sequenceOf(debezium, sequenceBy)
     val row = debezium.row
     val key = names.map(ArgumentColumns.plain(_, row.fieldNames.toSeq, resolver))
     val fields = row.fields.toSeq.zipWithIndex.map { case (f, i) =>
@@ -235,12 +235,8 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     )
   }
 
-  private def sequenceOf(
-      message: Expression,
-      envelope: Expression,
-      path: Option[String]
-  ): Expression = {
-    val sequence = path.map(withinOrBeside(message, envelope, _)).orElse(
+  private def sequenceOf(debezium: DebeziumEnvelope, path: Option[String]): Expression = {
+    val sequence = path.map(withinOrBeside(debezium, _)).orElse(
       input.output.find(c => isNamed(c, "offset") && c.dataType.isInstanceOf[IntegralType])
     ).getOrElse(throw ChangelogErrors.missingSequence(
       input.origin,
@@ -256,11 +252,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
    * The field of a path in the envelope, or else in the message; otherwise the column with this
    * name.
    */
-  private def withinOrBeside(
-      message: Expression,
-      envelope: Expression,
-      path: String
-  ): Expression = {
+  private def withinOrBeside(debezium: DebeziumEnvelope, path: String): Expression = {
     def within(from: Expression) = path.split('.').foldLeft(Option(from)) { (at, name) =>
       at.flatMap(e =>
         e.dataType match {
@@ -272,7 +264,9 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         }
       )
     }
-    within(envelope).orElse(within(message)).getOrElse(column("sequence_by", path))
+    within(debezium.envelope)
+      .orElse(within(debezium.message))
+      .getOrElse(column("sequence_by", path))
   }
 
   private val Debezium: Map[String, String] =

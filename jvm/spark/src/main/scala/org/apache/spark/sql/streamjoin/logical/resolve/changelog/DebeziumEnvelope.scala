@@ -27,7 +27,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
  *   it. Kafka Connect writes such JSON by default. None: the message is the envelope
  */
 private[resolve] final class DebeziumEnvelope private (
-    message: Attribute,
+    val message: Attribute,
     payload: Option[Int],
     op: Int,
     before: Int,
