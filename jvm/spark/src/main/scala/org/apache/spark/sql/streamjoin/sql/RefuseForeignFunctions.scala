@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.analysis.{UnresolvedFunction, UnresolvedTab
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_FUNCTION
 import org.apache.spark.sql.streamjoin.NearestWord
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -32,14 +33,15 @@ case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPla
     case node =>
       if (node.expressions.exists(_.containsPattern(UNRESOLVED_FUNCTION)))
         node.expressions.foreach(_.foreach {
-          case f: UnresolvedFunction if isGroupWindow(f) => throw groupWindow(f)
+          case f: UnresolvedFunction if isGroupWindow(f) =>
+            throw ofFlink(f.origin, f.nameParts.head, ForeignWords.WindowInstead)
           case f: UnresolvedFunction if isNone(f, ProcTime) =>
-            throw StreamJoinErrors.otherDialect(f.origin, s"$ProcTime()", "Flink SQL", timeOfRow)
+            throw ofFlink(f.origin, s"$ProcTime()", timeOfRow)
           case _ =>
         })
       node.subqueries.foreach(_.foreach {
         case f: UnresolvedTableValuedFunction if isTemporal(f) =>
-          throw StreamJoinErrors.otherDialect(f.origin, "LATERAL TABLE", "Flink SQL", versions)
+          throw ofFlink(f.origin, "LATERAL TABLE", versions)
         case _ =>
       })
       node
@@ -52,7 +54,7 @@ case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPla
   private def unknown(f: UnresolvedTableValuedFunction) = {
     val name = f.name.mkString(".")
     if (tableWindows(name.toUpperCase(Locale.ROOT)))
-      StreamJoinErrors.otherDialect(f.origin, name, "Flink SQL", ForeignWords.WindowInstead)
+      ofFlink(f.origin, name, ForeignWords.WindowInstead)
     else {
       val names = DescribedFunctions.names.map(_.toUpperCase(Locale.ROOT))
       val meant = NearestWord.of(name, names)
@@ -81,13 +83,8 @@ case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPla
       case _                             => false
     })
 
-  private def groupWindow(f: UnresolvedFunction) =
-    StreamJoinErrors.otherDialect(
-      f.origin,
-      f.nameParts.head,
-      "Flink SQL",
-      ForeignWords.WindowInstead
-    )
+  private def ofFlink(origin: Origin, words: String, instead: String) =
+    StreamJoinErrors.otherDialect(origin, words, "Flink SQL", instead)
 
   private def isInterval(e: Expression): Boolean = e match {
     case Literal(_, _: DayTimeIntervalType) => true

@@ -65,14 +65,12 @@ object ResolveTableFunctions extends Rule[LogicalPlan] {
   private def order(f: UnresolvedTableValuedFunction): LogicalPlan = {
     def refused(reason: String) = StreamJoinErrors.wrongUse(f.origin, reason)
     val arguments = FunctionArguments.of(f, ofOrder)(refused)
-    val child = arguments.get("input") match {
-      case Some(TableArgument(plan)) => plan
-      case _ =>
-        throw refused(
-          "the first argument must be TABLE(...), STREAM(...) or a query in parentheses. Pass " +
-            "the result of another function as TABLE(SELECT * FROM ...)"
-        )
-    }
+    val child = arguments.get("input").flatMap(TableArgument.unapply).getOrElse(
+      throw refused(
+        "the first argument must be TABLE(...), STREAM(...) or a query in parentheses. Pass " +
+          "the result of another function as TABLE(SELECT * FROM ...)"
+      )
+    )
     val column = arguments.get("column").flatMap(FunctionArguments.columns) match {
       case Some(Seq(one)) => one
       case _ => throw refused("the second argument must be DESCRIPTOR(column), with one column")
@@ -109,10 +107,8 @@ object ResolveTableFunctions extends Rule[LogicalPlan] {
         s"$name(TABLE(t), key => DESCRIPTOR(id)), with ${names.mkString(", ")}"
       )
     val passed = FunctionArguments.of(f, names)(refused)
-    val child = passed.get("input") match {
-      case Some(TableArgument(plan)) => plan
-      case _                         => throw refused("the first argument must be TABLE(...)")
-    }
+    val child = passed.get("input").flatMap(TableArgument.unapply)
+      .getOrElse(throw refused("the first argument must be TABLE(...)"))
     def single(parts: Seq[String]) =
       if (parts.length == 1) parts.head
       else
