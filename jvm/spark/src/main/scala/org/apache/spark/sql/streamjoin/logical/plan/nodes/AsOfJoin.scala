@@ -91,12 +91,11 @@ case class AsOfJoin(
   def limit: WatermarkPlan = bounds.limitPlan(watermark)
 
   override def timeColumns: TimeColumns = {
-    val both = inputTimes
     val (probe, build) = (time(bounds.probe).exprId, time(bounds.build).exprId)
     val ofProbe = bounds.outputWatermark(bounds.probe, limit).map(probe -> _)
     val ofBuild = bounds.outputWatermark(bounds.build, limit).filterNot(_ => joinType.leftOnly)
       .map(build -> _)
-    both.copy(
+    inputTimes.copy(
       columns = (ofProbe ++ ofBuild).toMap,
       facts =
         if (ofBuild.isEmpty) Nil
@@ -104,7 +103,7 @@ case class AsOfJoin(
           TimeFact(probe, build, bounds.reach) +:
             bounds.tolerance.map(TimeFact(build, probe, _)).toSeq
         },
-      present = both.present.intersect(Set(probe)),
+      present = inputTimes.present.intersect(Set(probe)),
       padded = analysis.padded
     )
   }

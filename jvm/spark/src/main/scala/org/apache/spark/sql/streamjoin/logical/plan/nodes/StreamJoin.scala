@@ -43,25 +43,23 @@ case class StreamJoin(
    */
   private def markedAsTime(a: Attribute): Attribute = {
     val marked = TimeColumns.isMarked(a)
-    if (marked && untimed.contains(a)) EventTimeMarks.unmarked(a)
+    if (!resolved) a
+    else if (marked && untimed.contains(a)) EventTimeMarks.unmarked(a)
     else if (!marked && knownToSpark.contains(a)) {
       EventTimeMarks.marked(a, Map(a.exprId -> 0L))
     } else a
   }
 
   @transient private lazy val untimed: AttributeSet =
-    if (!resolved) AttributeSet.empty
-    else AttributeSet(times.filterNot(analysis.output.isWatermarked))
+    AttributeSet(times.filterNot(analysis.output.isWatermarked))
 
-  @transient private lazy val knownToSpark: AttributeSet =
-    if (!resolved) AttributeSet.empty
-    else {
-      val besideSparks = BaseColumn.besideSparks(analysis.bases)
-      AttributeSet(times.filter { t =>
-        t.dataType == TimestampType && analysis.output.columns.get(t.exprId)
-          .exists(_.eval(besideSparks) != Watermarks.Unknown)
-      })
-    }
+  @transient private lazy val knownToSpark: AttributeSet = {
+    val besideSparks = BaseColumn.besideSparks(analysis.bases)
+    AttributeSet(times.filter { t =>
+      t.dataType == TimestampType && analysis.output.columns.get(t.exprId)
+        .exists(_.eval(besideSparks) != Watermarks.Unknown)
+    })
+  }
 
   /** The columns of `times` that one input has. */
   private[streamjoin] def timesOf(side: Side): Seq[Attribute] =

@@ -68,19 +68,19 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
     }
   }
 
-  private def ofJoin(plan: LogicalPlan, j: JoinNode): Option[String] = j match {
-    case _ if j.analysis.bounds.contradictory =>
+  private def ofJoin(plan: LogicalPlan, j: JoinNode): Option[String] =
+    if (j.analysis.bounds.contradictory)
       Some(
         "No two rows can match: the bounds of a join contradict each other. The condition " +
           s"is ${ColumnNames.sql(j.condition)}. ${exchanged(j).fold("")(b => s"Perhaps write $b. ")}" +
           "df.explain() shows each bound next to its part of the condition."
       )
-    case s: StreamJoin if s.options.retention.nonEmpty && !plan.exists(isRetained(s, _)) =>
+    else if (j.options.retention.nonEmpty && !plan.exists(isRetained(j, _)))
       Some(
         "The retention of a join has no effect, because its condition bounds how long the join " +
           s"buffers the rows of both inputs: ${ColumnNames.sql(j.condition)}. Remove the retention."
       )
-    case _ =>
+    else
       j.getTagValue(PerhapsTemporal).map { time =>
         "This join is a changelog join: it joins each row with the latest row of the right input, " +
           s"not with the version that was valid at $time, and corrects the result when a row changes. " +
@@ -88,7 +88,6 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
           s"$time. For the changelog join, write mode=\"changelog\" or, in SQL, " +
           "/*+ STREAM_JOIN(mode => 'changelog') */."
       }
-  }
 
   /** The bounds as BETWEEN, if two of them have their ends exchanged. */
   private def exchanged(j: JoinNode): Option[String] = {
@@ -107,9 +106,9 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
   }
 
   /** Whether the retention in the hint of a join has added a bound to this join. */
-  private def isRetained(join: StreamJoin, node: LogicalPlan): Boolean = node match {
-    case s: StreamJoin =>
-      s.options.hint == join.options.hint && s.condition.exists(_.isInstanceOf[RetentionLimit])
+  private def isRetained(join: JoinNode, node: LogicalPlan): Boolean = node match {
+    case j: JoinNode =>
+      j.options.hint == join.options.hint && j.condition.exists(_.isInstanceOf[RetentionLimit])
     case _ => false
   }
 
