@@ -219,20 +219,15 @@ private[streamjoin] final class BoundExtraction(
       case (Seq((x, f)), Seq((y, g))) =>
         val sameUnit = TimeUnit.of(x.expression.dataType) == TimeUnit.of(y.expression.dataType)
         val unit = f gcd g
-        def inUnit(e: Expression, factor: BigInt) = multiple(e, factor / unit)
+        val widened = difference.low != difference.high
+        def bound = for {
+          later <- multiple(x.expression, f / unit)
+          earlier <- multiple(y.expression, -g / unit)
+          slack <- difference.slackFromZero(unit, strict)
+        } yield FoundBound(later, earlier, slack, widened, TrueLiteral)
         if (!sameUnit) Left(MixedTypes)
         else if (!comparable(x.expression, y.expression)) Left(NotConstant)
-        else {
-          val bound = for {
-            later <- inUnit(x.expression, f)
-            earlier <- inUnit(y.expression, -g)
-            slack <- difference.slackFromZero(unit, strict)
-          } yield {
-            val widened = difference.low != difference.high
-            FoundBound(later, earlier, slack, widened, TrueLiteral)
-          }
-          bound.toRight(NotConstant)
-        }
+        else bound.toRight(NotConstant)
       case _ => Left(NotConstant)
     }
   }

@@ -41,22 +41,18 @@ private[streamjoin] object JoinBuilder {
       columns: Seq[NamedExpression],
       byNames: Boolean,
       retained: Boolean = true
-  ): Either[Refusal, LogicalPlan] = JoinKind.of(j) match {
-    case Some(JoinKind.Changelog) => Right(ResolveChangelogJoin.all(free(j)))
-    case Some(JoinKind.OfTables)  => Right(ofTables(j, columns))
-    case Some(kind) if StreamJoinHint.emitsLate(j) =>
-      LateColumn.emit(j, columns, byNames)(late => node(j, kind, retained = true, Some(late)))
-    case kind => node(j, kind.getOrElse(JoinKind.EventTime), retained, late = None)
-  }
-
-  private def node(
-      j: Join,
-      kind: JoinKind,
-      retained: Boolean,
-      late: Option[LateRows]
-  ): Either[Refusal, JoinNode] = kind match {
-    case JoinKind.AsOf => new AsOfBuilder(j).build(late)
-    case _             => StreamJoinBuilder.build(j, retained, late)
+  ): Either[Refusal, LogicalPlan] = {
+    val kind = JoinKind.of(j)
+    def node(retained: Boolean, late: Option[LateRows]): Either[Refusal, JoinNode] =
+      if (kind.contains(JoinKind.AsOf)) new AsOfBuilder(j).build(late)
+      else StreamJoinBuilder.build(j, retained, late)
+    kind match {
+      case Some(JoinKind.Changelog) => Right(ResolveChangelogJoin.all(free(j)))
+      case Some(JoinKind.OfTables)  => Right(ofTables(j, columns))
+      case Some(_) if StreamJoinHint.emitsLate(j) =>
+        LateColumn.emit(j, columns, byNames)(late => node(retained = true, Some(late)))
+      case _ => node(retained, late = None)
+    }
   }
 
   private def addsColumns(j: Join): Boolean =

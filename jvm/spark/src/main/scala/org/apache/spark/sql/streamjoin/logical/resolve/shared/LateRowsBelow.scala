@@ -14,7 +14,11 @@ import io.streamjoin.model.Side
  * @param columns the columns with the reason, NULL in all other rows; empty if the query omits them
  * @param present whether the plan may still contain late rows
  */
-private[logical] final case class LateRowsBelow(columns: Set[ExprId], present: Boolean)
+private[logical] final case class LateRowsBelow(columns: Set[ExprId], present: Boolean) {
+
+  private def renamed(output: Seq[(Option[Attribute], ExprId)]): LateRowsBelow =
+    copy(columns = output.collect { case (Some(from), to) if columns(from.exprId) => to }.toSet)
+}
 
 /**
  * Handles late rows of a join that reach another join. That join must not treat them as rows in
@@ -44,10 +48,10 @@ private[logical] object LateRowsBelow extends PredicateHelper {
       Seq(LateRowsBelow(j.late.map(_.column.exprId).toSet, present = true))
     case Filter(condition, child) => of(child).map(without(_, condition))
     case Project(list, child) =>
-      of(child).map(rows => renamed(rows, list.map(e => TimeColumns.passed(e) -> e.exprId)))
+      of(child).map(_.renamed(list.map(e => TimeColumns.passed(e) -> e.exprId)))
     case u: Union =>
       u.children.flatMap { child =>
-        of(child).map(renamed(_, child.output.map(Some(_)).zip(u.output.map(_.exprId))))
+        of(child).map(_.renamed(child.output.map(Some(_)).zip(u.output.map(_.exprId))))
       }
     case _: Aggregate                      => Nil
     case _ if TimeColumns.isStateful(plan) => Nil
@@ -57,14 +61,6 @@ private[logical] object LateRowsBelow extends PredicateHelper {
         rows.copy(columns = kept.collect { case a if rows.columns(a.exprId) => a.exprId }.toSet)
       }
   }
-
-  private def renamed(
-      rows: LateRowsBelow,
-      columns: Seq[(Option[Attribute], ExprId)]
-  ): LateRowsBelow =
-    rows.copy(columns = columns.collect {
-      case (Some(from), to) if rows.columns(from.exprId) => to
-    }.toSet)
 
   private def without(rows: LateRowsBelow, condition: Expression): LateRowsBelow = {
     def isLate(e: Expression): Boolean = e match {
