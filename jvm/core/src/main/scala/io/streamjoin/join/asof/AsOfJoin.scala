@@ -66,7 +66,6 @@ final class AsOfJoin[R, O](
     disorder: Disorder,
     column: BySide[Int]
 ) {
-  import AsOfJoin._
   import bounds.{build, probe}
 
   private var received: Side => Long = _ => Watermarks.Unknown
@@ -86,36 +85,36 @@ final class AsOfJoin[R, O](
     now = bounds.limit(arrived)
   }
 
-  /** A row arrives. */
-  def arrive(side: Side, row: R): Arrival = {
+  /**
+   * A row arrives.
+   *
+   * @param due takes the row if it is due
+   * @return the output for a late row, and for a row of the probe side that cannot match
+   */
+  def arrive(side: Side, row: R)(due: R => Unit): Option[O] = {
     counters.count(side, Input)
     if (rows.isTimeless(side, row)) {
       counters.count(side, NullTime)
-      unmatchable(side)
+      unmatchable(side, row)
     } else {
       val time = rows.time(side, row)
       val watermark = received(side)
       disorder.note(column(side), time, watermark)
       if (time < watermark) {
         counters.count(side, Late)
-        Arrival.Late
-      } else if (!rows.joinable(side, row)) unmatchable(side)
-      else if (bounds.due(side, time) < now) Arrival.Due
+        output.late(side, row, column(side), watermark)
+      } else if (!rows.joinable(side, row)) unmatchable(side, row)
       else {
-        keep(side, row, settled = false)
-        Arrival.Buffered
+        if (bounds.due(side, time) < now) due(row) else keep(side, row, settled = false)
+        None
       }
     }
   }
 
-  private def unmatchable(side: Side): Arrival =
-    if (side == probe && joinType.preserves(probe)) Arrival.Unmatched else Arrival.Dropped
+  private def unmatchable(side: Side, row: R): Option[O] =
+    Option.when(side == probe && joinType.preserves(probe))(unmatched(row))
 
-  /** The output for a late row, if late rows are emitted. */
-  def late(side: Side, row: R): Option[O] = output.late(side, row, column(side), received(side))
-
-  /** The output for a row of the probe side that cannot match. */
-  def unmatched(row: R): O = {
+  private def unmatched(row: R): O = {
     counters.count(NullPadded, 1L)
     output.unmatched(probe, row)
   }
@@ -316,29 +315,5 @@ final class AsOfJoin[R, O](
       found.close()
       for ((row, many) <- missing; _ <- 0 until many) keep(build, row, settled = true)
     }
-  }
-}
-
-object AsOfJoin {
-
-  /** Outcome of an arriving row. */
-  sealed trait Arrival
-
-  object Arrival {
-
-    /** It is below the watermark of its side. */
-    case object Late extends Arrival
-
-    /** No later row can match it. */
-    case object Dropped extends Arrival
-
-    /** It is buffered until the limit has passed it. */
-    case object Buffered extends Arrival
-
-    /** It is to be joined in this batch. */
-    case object Due extends Arrival
-
-    /** It is emitted without a match. */
-    case object Unmatched extends Arrival
   }
 }

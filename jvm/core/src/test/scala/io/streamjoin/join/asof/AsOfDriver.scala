@@ -1,5 +1,7 @@
 package io.streamjoin.join.asof
 
+import scala.collection.mutable
+
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.join.{Counters, Disorder, JoinOutput}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
@@ -45,15 +47,10 @@ final class AsOfDriver(
     val next = BySide.of(side => math.max(received(side), watermarks(side)))
     operator.begin(received, next)
     received = next
-    val arrivals = rows.map(row => row -> operator.arrive(row.side, row))
-    def of(arrival: AsOfJoin.Arrival) = arrivals.collect { case (row, `arrival`) => row }
-    val due = BySide.of { side =>
-      (of(AsOfJoin.Arrival.Due).filter(_.side == side) ++ operator.release(side).toList)
-        .sortWith(operator.compare(side, _, _) < 0)
-    }
-    of(AsOfJoin.Arrival.Late).flatMap(row => operator.late(row.side, row)) ++
-      of(AsOfJoin.Arrival.Unmatched).map(operator.unmatched) ++
-      operator.join(side => due(side).iterator).toList
+    val due = BySide.of(_ => mutable.ArrayBuffer.empty[TestRow])
+    val undue = rows.flatMap(row => operator.arrive(row.side, row)(due(row.side) += _))
+    Side.both.foreach(side => operator.release(side).foreach(due(side) += _))
+    undue ++ operator.join(side => due(side).sortWith(operator.compare(side, _, _) < 0).iterator)
   }
 
   /** The expected output for a probe row, given all build rows that are not late. */

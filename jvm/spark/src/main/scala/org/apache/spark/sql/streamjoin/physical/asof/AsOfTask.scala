@@ -63,17 +63,10 @@ private[asof] final class AsOfTask(
   private val due = BySide.of(side => new DueRows(side, columns(side), rows, operator))
 
   override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
-    operator.arrive(side, row) match {
-      case AsOfJoin.Arrival.Due =>
-        due(side).add(row)
-        Iterator.empty
-      case AsOfJoin.Arrival.Late      => operator.late(side, row).iterator
-      case AsOfJoin.Arrival.Unmatched => Iterator.single(operator.unmatched(row))
-      case _                          => Iterator.empty
-    }
+    operator.arrive(side, row)(due(side)).iterator
 
   override def advance(): Iterator[InternalRow] = {
-    Side.both.foreach(side => operator.release(side).foreach(due(side).add))
+    Side.both.foreach(side => operator.release(side).foreach(due(side)))
     operator.join(due(_).sorted())
   }
 
@@ -112,11 +105,11 @@ private[asof] final class DueRows(
     columns: Seq[Attribute],
     rows: UnsafeAsOfRows,
     operator: AsOfJoin[UnsafeRow, _]
-) {
+) extends (UnsafeRow => Unit) {
 
   private var sorter: UnsafeExternalRowSorter = _
 
-  def add(row: UnsafeRow): Unit = {
+  override def apply(row: UnsafeRow): Unit = {
     if (sorter == null) sorter = create()
     sorter.insertRow(row)
   }
