@@ -9,7 +9,6 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.state.{
-  OperatorStateMetadata,
   OperatorStateMetadataV2,
   StateSchemaCompatibilityChecker,
   StateSchemaValidationResult,
@@ -23,26 +22,22 @@ import org.apache.spark.sql.streamjoin.spark.{CheckpointFileManager, StatefulOpe
  *
  * Spark's operators inherit a method for this. Its signature differs between Spark 4.2 and 4.3, so
  * this class calls the method below it.
+ *
+ * @param fits throws if another operator wrote the state. Returns false if the state has another
+ *   format: then the schemas are written anew
+ * @param folder of the schemas
  */
-private[streamjoin] object StateSchemaFiles {
+private[streamjoin] final class StateSchemaFiles(
+    fits: OperatorStateMetadataV2 => Boolean,
+    info: StatefulOperatorStateInfo,
+    schemas: Iterable[StateStoreColFamilySchema],
+    folder: Path,
+    hadoopConf: Configuration
+) {
+  import StateSchemaFiles._
 
-  private val SchemaVersion = 3
-
-  /**
-   * Validates the schemas, and writes them if they are new.
-   *
-   * @param fits throws if another operator wrote the state. Returns false if the state has another
-   *   format: then the schemas are written anew
-   */
-  def validate(
-      fits: OperatorStateMetadata => Boolean,
-      info: StatefulOperatorStateInfo,
-      schemas: Iterable[StateStoreColFamilySchema],
-      folder: Path,
-      batchId: Long,
-      hadoopConf: Configuration,
-      session: SparkSession
-  ): List[StateSchemaValidationResult] = {
+  /** Validates the schemas, and writes them if they are new. */
+  def validate(batchId: Long, session: SparkSession): List[StateSchemaValidationResult] = {
     val written = StoredDescription.metadata(info, hadoopConf)
     if (written.isEmpty && batchId > 0) {
       throw StateErrors.incompatibleCheckpoint(
@@ -52,7 +47,6 @@ private[streamjoin] object StateSchemaFiles {
         JoinDescription.Operator
       )
     }
-    val old = written.fold(List.empty[Path])(fitting(fits, _, info, schemas, folder, hadoopConf))
     List(
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         info,
@@ -60,7 +54,7 @@ private[streamjoin] object StateSchemaFiles {
         schemas.toList,
         session.sessionState,
         SchemaVersion,
-        oldSchemaFilePaths = old,
+        oldSchemaFilePaths = written.fold(List.empty[Path])(fitting),
         newSchemaFilePath = Some(new Path(folder, s"${batchId}_${UUID.randomUUID()}"))
       )
     )
@@ -69,35 +63,23 @@ private[streamjoin] object StateSchemaFiles {
   /**
    * Checks a stored state against the operator. Writes nothing.
    *
-   * @param fits see [[validate]]
    * @param written stored metadata of the operator
    * @return the stored schema files that remain valid
    */
-  def fitting(
-      fits: OperatorStateMetadata => Boolean,
-      written: OperatorStateMetadataV2,
-      info: StatefulOperatorStateInfo,
-      schemas: Iterable[StateStoreColFamilySchema],
-      folder: Path,
-      hadoopConf: Configuration
-  ): List[Path] = ExcludedRules.hinted(written.operatorPropertiesJson) {
-    val isSame = fits(written)
-    val files = written.stateStoreInfo.head.stateSchemaFilePaths.map(here(folder, _))
-    sameColumns(info, schemas, files, hadoopConf)
-    if (isSame) files else Nil
-  }
+  def fitting(written: OperatorStateMetadataV2): List[Path] =
+    ExcludedRules.hinted(written.operatorPropertiesJson) {
+      val isSame = fits(written)
+      val files = written.stateStoreInfo.head.stateSchemaFilePaths.map(here(folder, _))
+      files.lastOption.foreach(requireSameColumns)
+      if (isSame) files else Nil
+    }
 
   /**
    * Compares the names of columns. Spark compares only types and positions, and would read
    * exchanged columns as each other.
    */
-  private def sameColumns(
-      info: StatefulOperatorStateInfo,
-      schemas: Iterable[StateStoreColFamilySchema],
-      old: List[Path],
-      hadoopConf: Configuration
-  ): Unit = if (old.nonEmpty) {
-    val found = read(old.last, hadoopConf)
+  private def requireSameColumns(old: Path): Unit = {
+    val found = read(old, hadoopConf)
     for (now <- schemas; before <- found.find(_.colFamilyName == now.colFamilyName)) {
       if (!DataTypeUtils.sameType(before.valueSchema, now.valueSchema)) {
         throw StateErrors.otherQuery(
@@ -109,6 +91,11 @@ private[streamjoin] object StateSchemaFiles {
       }
     }
   }
+}
+
+private[streamjoin] object StateSchemaFiles {
+
+  private val SchemaVersion = 3
 
   /** The schemas in a file. */
   def read(file: Path, hadoopConf: Configuration): List[StateStoreColFamilySchema] =

@@ -31,8 +31,7 @@ private[streamjoin] object CheckpointFit {
   ): Unit =
     (old, now) match {
       case (o: OperatorStateMetadataV2, n: OperatorStateMetadataV2) =>
-        val takesOver = mayTakeOver && SegmentsIntoRocksDB.applies(old, now)
-        compare(location, o.operatorPropertiesJson, n.operatorPropertiesJson, takesOver)
+        compare(location, o.operatorPropertiesJson, n.operatorPropertiesJson, mayTakeOver)
       case _ =>
         throw StateErrors.incompatibleCheckpoint(
           location,
@@ -42,10 +41,10 @@ private[streamjoin] object CheckpointFit {
         )
     }
 
-  private def compare(location: String, old: String, now: String, takesOver: Boolean): Unit = {
+  private def compare(location: String, old: String, now: String, mayTakeOver: Boolean): Unit = {
     val comparison = new DescriptionComparison(location, old, now)
     // the meaning of all other parts depends on format and version
-    if (!takesOver) comparison.require("format")
+    if (!mayTakeOver || !SegmentsIntoRocksDB.applies(old, now)) comparison.require("format")
     JoinDescription.check(location, old)
     comparison.requireAll()
   }

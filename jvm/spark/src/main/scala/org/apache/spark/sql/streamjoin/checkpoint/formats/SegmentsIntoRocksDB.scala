@@ -2,12 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.formats
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.state.{
-  OperatorStateMetadata,
-  OperatorStateMetadataV2,
-  StateStoreConf,
-  StateStoreId
-}
+import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.rocksdb.{RocksDBFormat, RocksDBImport}
 import org.apache.spark.sql.streamjoin.checkpoint.segment.SegmentFormat
@@ -70,16 +65,12 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
 
 private[streamjoin] object SegmentsIntoRocksDB {
 
-  /** Whether the state of an operator changes from `segments` to `rocksdb`. */
-  def applies(old: OperatorStateMetadata, now: OperatorStateMetadata): Boolean =
-    format(old).contains(SegmentFormat.name) && format(now).contains(RocksDBFormat.name)
+  /** Whether the state changes from `segments` to `rocksdb`, by the descriptions in JSON. */
+  def applies(old: String, now: String): Boolean =
+    JoinDescription.format(old).contains(SegmentFormat.name) &&
+      JoinDescription.format(now).contains(RocksDBFormat.name)
 
   /** The conversion into a format, if there is one. */
   def of(format: StateFormat, session: SQLConf): Option[SegmentsIntoRocksDB] =
     Option.when(format == RocksDBFormat)(new SegmentsIntoRocksDB(session))
-
-  private def format(metadata: OperatorStateMetadata): Option[String] = metadata match {
-    case m: OperatorStateMetadataV2 => JoinDescription.format(m.operatorPropertiesJson)
-    case _                          => None
-  }
 }

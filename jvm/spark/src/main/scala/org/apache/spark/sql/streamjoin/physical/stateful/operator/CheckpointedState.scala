@@ -142,16 +142,16 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
       stateSchemaVersion: Int
   ): List[StateSchemaValidationResult] =
     CheckpointFit.guard(getStateInfo.checkpointLocation) {
-      StateSchemaFiles.validate(
-        goesOnFrom,
-        getStateInfo,
-        format.schemas(storedRows).values,
-        stateSchemaDirPath(),
-        batchId,
-        hadoopConf,
-        session
-      )
+      schemaFiles(hadoopConf).validate(batchId, session)
     }
+
+  private def schemaFiles(hadoopConf: Configuration) = new StateSchemaFiles(
+    goesOnFrom,
+    getStateInfo,
+    format.schemas(storedRows).values,
+    stateSchemaDirPath(),
+    hadoopConf
+  )
 
   /** The name of its state format. */
   private[streamjoin] final def stateFormat: String = format.name
@@ -172,19 +172,11 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
    * @return the stored description, in JSON
    */
   private[physical] final def requireFit(): Option[String] = {
-    val written = StoredDescription.metadata(getStateInfo, session.sessionState.newHadoopConf())
+    val hadoopConf = session.sessionState.newHadoopConf()
+    val written = StoredDescription.metadata(getStateInfo, hadoopConf)
       .filter(_.operatorInfo.operatorName == shortName)
-    written.foreach { w =>
-      CheckpointFit.guard(getStateInfo.checkpointLocation) {
-        StateSchemaFiles.fitting(
-          goesOnFrom,
-          w,
-          getStateInfo,
-          format.schemas(storedRows).values,
-          stateSchemaDirPath(),
-          session.sessionState.newHadoopConf()
-        )
-      }
+    CheckpointFit.guard(getStateInfo.checkpointLocation) {
+      written.foreach(schemaFiles(hadoopConf).fitting)
     }
     written.map(_.operatorPropertiesJson)
   }
@@ -194,9 +186,8 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
    *
    * @return whether the stored schemas remain valid; not so if the state changes its format
    */
-  private def goesOnFrom(written: OperatorStateMetadata): Boolean = {
-    val now = operatorStateMetadata(Nil)
-    validateNewMetadata(written, now)
-    !SegmentsIntoRocksDB.applies(written, now)
+  private def goesOnFrom(written: OperatorStateMetadataV2): Boolean = {
+    validateNewMetadata(written, operatorStateMetadata(Nil))
+    !SegmentsIntoRocksDB.applies(written.operatorPropertiesJson, described)
   }
 }
