@@ -4,7 +4,6 @@ import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.NextIterator
 
 /**
@@ -19,14 +18,10 @@ import org.apache.spark.util.NextIterator
  *   (7, 10:00) to (7, 11:00)     key hash 7           times before 10:00
  * }}}
  */
-private[streamjoin] final class OrderedFamily(
-    store: StateStore,
-    name: String,
-    keySchema: StructType,
-    valueSchema: StructType,
-    encoder: KeyStateEncoderSpec
-) {
+private[streamjoin] final class OrderedFamily(store: StateStore, family: StateStoreColFamilySchema) {
+  import family.{colFamilyName => name, keySchema, valueSchema}
 
+  private val encoder = family.keyStateEncoderSpec.get
   store.createColFamilyIfAbsent(name, keySchema, valueSchema, encoder)
 
   private val db = store.asInstanceOf[RocksDBStateStoreProvider#RocksDBStateStore].dbInstance()

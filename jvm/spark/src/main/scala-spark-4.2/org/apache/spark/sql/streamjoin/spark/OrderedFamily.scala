@@ -2,18 +2,15 @@ package org.apache.spark.sql.streamjoin.spark
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.types.StructType
 
 /** A column family of a RocksDB store that is read by key ranges. */
 private[streamjoin] final class OrderedFamily(
     store: StateStore,
-    name: String,
-    keySchema: StructType,
-    valueSchema: StructType,
-    encoder: KeyStateEncoderSpec
+    family: StateStoreColFamilySchema
 ) {
+  import family.{colFamilyName => name, keySchema, valueSchema}
 
-  store.createColFamilyIfAbsent(name, keySchema, valueSchema, encoder)
+  store.createColFamilyIfAbsent(name, keySchema, valueSchema, family.keyStateEncoderSpec.get)
 
   /** The pairs from one key up to, but without, another, in the order of the keys. */
   def scan(from: UnsafeRow, until: UnsafeRow): StateStoreIterator[UnsafeRowPair] =

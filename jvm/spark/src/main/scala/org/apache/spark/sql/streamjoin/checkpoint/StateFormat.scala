@@ -21,7 +21,11 @@ private[streamjoin] trait StateFormat extends Serializable {
   def name: String
 
   /** The schemas that Spark writes beside the state and validates. */
-  def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema]
+  final def schemas(row: Side => StructType): Seq[StateStoreColFamilySchema] =
+    StoredNumbers.schema +: Side.both.flatMap(side => families(side, row(side)))
+
+  /** The column families with the rows of a side. */
+  protected def families(side: Side, row: StructType): Seq[StateStoreColFamilySchema]
 
   /** Settings of the state store. They override the provider of the session. */
   final def settings(session: SQLConf): StateStoreConf = {

@@ -25,8 +25,8 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
 
   override val name: String = RocksDBLayout.Format
 
-  override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] =
-    RocksDBLayout.schemas(row)
+  override protected def families(side: Side, row: StructType): Seq[StateStoreColFamilySchema] =
+    RocksDBLayout.families(side, row)
 
   val Changelog: String = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 

@@ -148,20 +148,8 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     private var count = numbers.get(sizeName).getOrElse(0L)
     private var evictedTo = Array.emptyLongArray
 
-    private val rows = new OrderedFamily(
-      store,
-      rowsFamily,
-      RocksDBLayout.rowKey,
-      StateFormat.rowValue(shape.schema(side)),
-      RocksDBLayout.rowEncoder
-    )
-    private val limits = new OrderedFamily(
-      store,
-      limitsFamily,
-      RocksDBLayout.limitKey,
-      RocksDBLayout.limitValue,
-      RocksDBLayout.limitEncoder
-    )
+    private val rows = new OrderedFamily(store, RocksDBLayout.rowFamily(side, shape.schema(side)))
+    private val limits = new OrderedFamily(store, RocksDBLayout.limitFamily(side))
 
     def size: Long = count
 

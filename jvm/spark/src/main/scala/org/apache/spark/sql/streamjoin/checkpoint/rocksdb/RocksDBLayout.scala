@@ -1,11 +1,10 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.spark.sql.execution.streaming.state.{
-  KeyStateEncoderSpec,
   RangeKeyScanStateEncoderSpec,
   StateStoreColFamilySchema
 }
-import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredNumbers}
+import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.types._
 
 import io.streamjoin.model.Side
@@ -56,23 +55,21 @@ private[rocksdb] object RocksDBLayout {
   private def longs(names: String*): StructType =
     StructType(names.map(StructField(_, LongType, nullable = false)))
 
-  val rowKey: StructType = longs("keyHash", "time", "sequence")
-  val rowEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(rowKey, rowKey.indices)
-
-  val limitKey: StructType = longs("number", "limit", "keyHash", "time", "sequence")
-  val limitEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(limitKey, limitKey.indices)
+  private val rowKey = longs("keyHash", "time", "sequence")
+  private val limitKey = longs("number", "limit", "keyHash", "time", "sequence")
   val limitValue: StructType = new StructType().add("empty", BooleanType, nullable = true)
 
-  /** The schemas that Spark writes beside the state and validates. */
-  def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] = {
-    def schema(name: String, key: StructType, value: StructType, encoder: KeyStateEncoderSpec) =
-      name -> StateStoreColFamilySchema(name, 0, key, 0, value, Some(encoder))
-    val sides = Side.both.flatMap { side =>
-      Seq(
-        schema(rows(side), rowKey, StateFormat.rowValue(row(side)), rowEncoder),
-        schema(limits(side), limitKey, limitValue, limitEncoder)
-      )
-    }
-    ((StoredNumbers.Family -> StoredNumbers.schema) +: sides).toMap
+  def rowFamily(side: Side, row: StructType): StateStoreColFamilySchema =
+    inOrder(rows(side), rowKey, StateFormat.rowValue(row))
+
+  def limitFamily(side: Side): StateStoreColFamilySchema =
+    inOrder(limits(side), limitKey, limitValue)
+
+  def families(side: Side, row: StructType): Seq[StateStoreColFamilySchema] =
+    Seq(rowFamily(side, row), limitFamily(side))
+
+  private def inOrder(name: String, key: StructType, value: StructType) = {
+    val encoder = RangeKeyScanStateEncoderSpec(key, key.indices)
+    StateStoreColFamilySchema(name, 0, key, 0, value, Some(encoder))
   }
 }

@@ -36,9 +36,9 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
         RocksDBLayout.Format,
         new StoredNumbers(store).get(RocksDBLayout.FormatName)
       )
-      for ((name, family) <- RocksDBLayout.schemas(version.rows) if name != StoredNumbers.Family)
+      for (side <- Side.both; family <- RocksDBLayout.families(side, version.rows(side)))
         store.createColFamilyIfAbsent(
-          name,
+          family.colFamilyName,
           family.keySchema,
           family.valueSchema,
           family.keyStateEncoderSpec.get

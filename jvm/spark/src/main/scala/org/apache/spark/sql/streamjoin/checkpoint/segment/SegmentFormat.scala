@@ -12,7 +12,6 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   StateFormat,
   StateShape,
-  StoredNumbers,
   StoredRow,
   StoredRows,
   StoredState,
@@ -34,20 +33,19 @@ private[checkpoint] object SegmentFormat extends StateFormat {
 
   private val rowKey: StructType = new StructType().add("id", LongType, nullable = false)
 
-  override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] = {
-    val rows = Side.both.map { side =>
-      val name = StateFormat.rowsFamily(side)
-      name -> StateStoreColFamilySchema(
-        name,
-        0,
-        rowKey,
-        0,
-        StateFormat.rowValue(row(side)),
-        Some(NoPrefixKeyStateEncoderSpec(rowKey))
-      )
-    }
-    ((StoredNumbers.Family -> StoredNumbers.schema) +: rows).toMap
-  }
+  override protected def families(
+      side: Side,
+      row: StructType
+  ): Seq[StateStoreColFamilySchema] = Seq(
+    StateStoreColFamilySchema(
+      StateFormat.rowsFamily(side),
+      0,
+      rowKey,
+      0,
+      StateFormat.rowValue(row),
+      Some(NoPrefixKeyStateEncoderSpec(rowKey))
+    )
+  )
 
   override protected def provider: Class[SegmentStateStoreProvider] =
     classOf[SegmentStateStoreProvider]

@@ -148,7 +148,7 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
   private def schemaFiles(hadoopConf: Configuration) = new StateSchemaFiles(
     goesOnFrom,
     getStateInfo,
-    format.schemas(storedRows).values,
+    format.schemas(storedRows),
     stateSchemaDirPath(),
     hadoopConf
   )
