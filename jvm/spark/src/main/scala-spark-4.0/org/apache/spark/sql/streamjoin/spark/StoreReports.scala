@@ -5,28 +5,23 @@ import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStor
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Reports of state stores to Spark's coordinator of state stores. This version of Spark accepts
+ * Reports of a state store to Spark's coordinator of state stores. This version of Spark accepts
  * none.
  */
-private[streamjoin] object StoreReports {
+private[streamjoin] final class StoreReports(
+    conf: StateStoreConf,
+    store: StateStoreId,
+    hadoop: Configuration
+) {
 
-  def committed(
-      conf: StateStoreConf,
-      store: StateStoreId,
-      version: Long,
-      hadoop: Configuration
-  ): Unit =
-    ()
+  def committed(version: Long): Unit = ()
+
+  def snapshot(version: Long): Unit = ()
+}
+
+private[streamjoin] object StoreReports {
 
   def withoutCommitChecks(conf: SQLConf): Unit = ()
 
   def withoutSnapshots(conf: SQLConf): Unit = ()
-
-  def snapshot(
-      conf: StateStoreConf,
-      store: StateStoreId,
-      version: Long,
-      hadoop: Configuration
-  ): Unit =
-    ()
 }

@@ -14,31 +14,19 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.internal.SQLConf
 
-/** Reports of state stores to Spark's coordinator of state stores. */
-private[streamjoin] object StoreReports {
+/** Reports of a state store to Spark's coordinator of state stores. */
+private[streamjoin] final class StoreReports(
+    conf: StateStoreConf,
+    store: StateStoreId,
+    hadoop: Configuration
+) {
 
   /** Reports a commit, if Spark compares the commits of a batch. */
-  def committed(
-      conf: StateStoreConf,
-      store: StateStoreId,
-      version: Long,
-      hadoop: Configuration
-  ): Unit =
+  def committed(version: Long): Unit =
     if (conf.commitValidationEnabled) StateStore.reportCommitToCoordinator(version, store, hadoop)
 
-  def withoutCommitChecks(conf: SQLConf): Unit =
-    conf.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
-
-  def withoutSnapshots(conf: SQLConf): Unit =
-    conf.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
-
   /** Reports a merged version as a snapshot, if Spark looks for stores that lag behind. */
-  def snapshot(
-      conf: StateStoreConf,
-      store: StateStoreId,
-      version: Long,
-      hadoop: Configuration
-  ): Unit =
+  def snapshot(version: Long): Unit =
     for {
       env <- Option(SparkEnv.get) if conf.reportSnapshotUploadLag
       run <- Option(hadoop.get(StreamExecution.RUN_ID_KEY))
@@ -47,4 +35,13 @@ private[streamjoin] object StoreReports {
       version,
       System.currentTimeMillis()
     )
+}
+
+private[streamjoin] object StoreReports {
+
+  def withoutCommitChecks(conf: SQLConf): Unit =
+    conf.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
+
+  def withoutSnapshots(conf: SQLConf): Unit =
+    conf.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
 }

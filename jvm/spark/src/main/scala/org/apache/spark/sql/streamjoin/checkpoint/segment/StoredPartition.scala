@@ -47,6 +47,7 @@ private[segment] final class StoredPartition(
     new StateFiles(storeId.storeCheckpointLocation(), hadoop, conf.compressionCodec)
   files.create()
   private val versions = new StoredVersions(files)
+  private val reports = new StoreReports(conf, storeId, hadoop)
   private val rule = new MergeRule(conf.minDeltasForSnapshot)
 
   /** The rows, unless a task has taken them. */
@@ -151,7 +152,7 @@ private[segment] final class StoredPartition(
       StoredMap.write(numbers, out)
       taken.rows.writeChange(out)
     }
-    StoreReports.committed(conf, storeId, file.version, hadoop)
+    reports.committed(file.version)
     taken.committed(before.next(file, numbers))
   }
 
@@ -231,7 +232,7 @@ private[segment] final class StoredPartition(
    * A failed report does not fail the maintenance.
    */
   private def report(version: Long): Unit =
-    try StoreReports.snapshot(conf, storeId, version, hadoop)
+    try reports.snapshot(version)
     catch {
       case NonFatal(e) => logDebug(s"Cannot report version $version of $storeId to Spark", e)
     }
