@@ -120,13 +120,9 @@ object LocalCheckpointFiles {
       content: CancellableFSDataOutputStream => Unit
   ): Unit = {
     val out = manager.createAtomic(file, replaces)
-    try {
+    OnFailure(out.cancel()) {
       content(out)
       out.close()
-    } catch {
-      case e: Throwable =>
-        out.cancel()
-        throw e
     }
   }
 

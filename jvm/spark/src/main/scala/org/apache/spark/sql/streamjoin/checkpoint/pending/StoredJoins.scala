@@ -14,6 +14,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   HotKeyFiles,
   HotKeySums,
   JoinDescription,
+  OnFailure,
   StateFormat,
   StateSchemaFiles,
   StoredGroupColumns,
@@ -98,14 +99,11 @@ private final case class OwnPartitions(
     val version = versions(partition)
     val found = format.read(version, hadoopConf, inUse)
     val hot = Some(routing).collect { case Routing.ByKeyAndTime(_, hot) => hot }
-    try HotKeySums(HotKeySums.of(hot), None).check(
+    OnFailure(found.close()) {
+      HotKeySums(HotKeySums.of(hot), None).check(
         version.store.storeCheckpointLocation().toString,
         found.numbers.get(HotKeySums.Name)
       )
-    catch {
-      case e: StreamJoinRuntimeException =>
-        found.close()
-        throw e
     }
     found
   }

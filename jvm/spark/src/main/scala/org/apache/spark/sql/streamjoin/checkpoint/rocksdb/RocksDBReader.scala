@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
   LongRow,
+  OnFailure,
   StoredNumbers,
   StoredRow,
   StoredRows,
@@ -28,13 +29,14 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
   private var opened = Option.empty[StateStore]
 
   def read(): StoredRows =
-    try {
+    OnFailure(close()) {
       val store = provider.getStore(version.number, version.checkpointId)
       opened = Some(store)
+      val numbers = new StoredNumbers(store)
       FormatNumber.check(
         version.store.storeCheckpointLocation().toString,
         RocksDBLayout.Format,
-        new StoredNumbers(store).get(RocksDBLayout.FormatName)
+        numbers.get(RocksDBLayout.FormatName)
       )
       for (side <- Side.both; family <- RocksDBLayout.families(side, version.rows(side)))
         store.createColFamilyIfAbsent(
@@ -43,17 +45,13 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
           family.valueSchema,
           family.keyStateEncoderSpec.get
         )
-      val (own, ofOperator) = numbers(store).partition(n => RocksDBLayout.isOwn(n._1))
+      val (own, ofOperator) = numbers.startingWith("").partition(n => RocksDBLayout.isOwn(n._1))
       StoredRows(
         ofOperator,
         evicted(own, _),
         Side.both.iterator.flatMap(rows(store, _)),
         () => close()
       )
-    } catch {
-      case e: Throwable =>
-        close()
-        throw e
     }
 
   /** A provider cannot close while its store is in use. */
@@ -61,10 +59,6 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
     opened.foreach(_.abort())
     provider.close()
   }
-
-  private def numbers(store: StateStore): Map[String, Long] =
-    store.iterator(StoredNumbers.Family)
-      .map(pair => pair.key.getString(0) -> pair.value.getLong(0)).toMap
 
   /** A limit whose watermark is unknown has no number. */
   private def evicted(numbers: Map[String, Long], side: Side): Array[Long] = {

@@ -5,7 +5,7 @@ import java.util.Arrays
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredRows, StoredVersion}
+import org.apache.spark.sql.streamjoin.checkpoint.{OnFailure, StoredRow, StoredRows, StoredVersion}
 import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.model.Side
@@ -29,11 +29,8 @@ private[segment] final class SegmentReader(files: StateFiles, version: StoredVer
     def close(): Unit =
       try rows.close()
       finally files.close()
-    try StoredRows(rows.begin(), rows.watermarks, rows.iterator, () => close())
-    catch {
-      case e: Throwable =>
-        close()
-        throw e
+    OnFailure(close()) {
+      StoredRows(rows.begin(), rows.watermarks, rows.iterator, () => close())
     }
   }
 

@@ -6,7 +6,7 @@ import java.util.zip.{CRC32C, CheckedInputStream, CheckedOutputStream}
 import org.apache.commons.io.output.CloseShieldOutputStream
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, LocalCheckpointFiles}
+import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, LocalCheckpointFiles, OnFailure}
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.streamjoin.spark.FileManagers
 import org.apache.spark.{SparkConf, SparkEnv}
@@ -80,14 +80,10 @@ private[segment] class StateFiles(
     val path = new Path(folder, file.name)
     reading(path) {
       val raw = manager.open(path)
-      try {
+      OnFailure(raw.close()) {
         val (before, codecName) = begin(file, path, raw)
         val in = new PackedInput(known(codecName).compressedInputStream(raw))
         new OpenFile(path, raw, in, before)
-      } catch {
-        case e: Throwable =>
-          raw.close()
-          throw e
       }
     }
   }

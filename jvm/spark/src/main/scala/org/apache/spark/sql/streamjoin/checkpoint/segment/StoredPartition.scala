@@ -10,7 +10,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
+import org.apache.spark.sql.streamjoin.checkpoint.{OnFailure, StateShape, UnsafeRowCodec}
 import org.apache.spark.sql.streamjoin.spark.StoreReports
 import org.apache.spark.util.Utils
 
@@ -114,19 +114,11 @@ private[segment] final class StoredPartition(
   }
 
   private def bringTo(number: Long, id: Option[String], held: Resident): Option[Resident] =
-    closingIfItFails(held.rows) {
+    OnFailure(held.rows.close()) {
       val found = held.at(number, id)
       // Spark will not request the rows at the other version again
       if (found.isEmpty) held.rows.close() else held.rows.shrink()
       found
-    }
-
-  private def closingIfItFails[T](rows: SegmentJoinState[_])(action: => T): T =
-    try action
-    catch {
-      case e: Throwable =>
-        rows.close()
-        throw e
     }
 
   /** Returns taken rows. */
@@ -190,7 +182,7 @@ private[segment] final class StoredPartition(
     val rows = rowsOf(shape)
     var chain = List.empty[StateFile]
     var numbers = Map.empty[String, Long]
-    closingIfItFails(rows) {
+    OnFailure(rows.close()) {
       rows.restore { version =>
         chain = versions.read(versions.find(number, id)) { (found, in) =>
           if (numbers.isEmpty) numbers = found
