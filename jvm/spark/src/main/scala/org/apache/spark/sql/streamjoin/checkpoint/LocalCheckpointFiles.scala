@@ -61,7 +61,10 @@ class LocalCheckpointFiles private[checkpoint] (
   ): CancellableFSDataOutputStream =
     elsewhere match {
       case Some(manager) => manager.createAtomic(file, overwriteIfPossible)
-      case None          => new NewFile(local(file), overwriteIfPossible, link)
+      case None =>
+        val target = local(file)
+        val unfinished = target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID}.tmp")
+        new NewFile(target, unfinished, overwriteIfPossible, link)
     }
 
   override def open(file: Path): FSDataInputStream = elsewhere.fold(reader.open(file))(_.open(file))
@@ -162,18 +165,10 @@ object LocalCheckpointFiles {
     Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
 
   /** A file of `java.io`. An interrupted task would close a channel of `java.nio` for good. */
-  private class NewFile(target: LocalPath, replaces: Boolean, link: Link, unfinished: LocalPath)
+  private class NewFile(target: LocalPath, unfinished: LocalPath, replaces: Boolean, link: Link)
       extends CancellableFSDataOutputStream(
         new BufferedOutputStream(new FileOutputStream(unfinished.toFile))
       ) {
-
-    def this(target: LocalPath, replaces: Boolean, link: Link) =
-      this(
-        target,
-        replaces,
-        link,
-        target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID}.tmp")
-      )
 
     private var ended = false
 
