@@ -239,7 +239,7 @@ private[streamjoin] final class StoredJoins(
     case m: OperatorStateMetadataV2
         if Seq(JoinDescription.Operator, StoredOrder.Operator)
           .contains(m.operatorInfo.operatorName) =>
-      join(operator, m, isOrder = m.operatorInfo.operatorName == StoredOrder.Operator)
+      join(operator, m)
   }
 
   private def metadata(operator: Long): Option[OperatorStateMetadata] =
@@ -248,11 +248,8 @@ private[streamjoin] final class StoredJoins(
 
   private def folder(operator: Long) = new Path(state, operator.toString)
 
-  private def join(
-      operator: Long,
-      metadata: OperatorStateMetadataV2,
-      isOrder: Boolean
-  ): StoredJoin = {
+  private def join(operator: Long, metadata: OperatorStateMetadataV2): StoredJoin = {
+    val isOrder = metadata.operatorInfo.operatorName == StoredOrder.Operator
     val json = metadata.operatorPropertiesJson
     val format = JoinDescription.format(json).flatMap(StateFormats.find)
       .getOrElse(throw absent("no state of a streamJoin in a known format"))
