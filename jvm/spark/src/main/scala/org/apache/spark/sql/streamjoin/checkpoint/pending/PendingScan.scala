@@ -11,16 +11,17 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
 /** Prunes columns, and skips parts and sides that a filter rejects completely. */
-private[pending] final class PendingScanBuilder(
+private[pending] final class PendingScan(
     session: SparkSession,
     location: String,
-    parts: Seq[PendingPart],
+    private var parts: Seq[PendingPart],
     all: StructType
 ) extends ScanBuilder
     with SupportsPushDownRequiredColumns
-    with SupportsPushDownCatalystFilters {
+    with SupportsPushDownCatalystFilters
+    with Scan
+    with Batch {
 
-  private var wanted = parts
   private var columns = all
 
   override def pruneColumns(required: StructType): Unit =
@@ -28,27 +29,14 @@ private[pending] final class PendingScanBuilder(
 
   override def pushFilters(filters: Seq[Expression]): Seq[Expression] = {
     val (settled, others) = filters.partition(PendingPart.settled)
-    wanted = settled.foldLeft(wanted)((left, f) => left.map(_.where(f))).filter(_.sides.nonEmpty)
+    parts = settled.foldLeft(parts)((left, f) => left.map(_.where(f))).filter(_.sides.nonEmpty)
     others
   }
 
-  /**
-   * Empty: filters are pushed as Catalyst expressions. [[PendingScan.description]] lists what
-   * remains.
-   */
+  /** Empty: filters are pushed as Catalyst expressions. [[description]] lists what remains. */
   override def pushedFilters: Array[Predicate] = Array.empty
 
-  override def build(): Scan = new PendingScan(session, location, wanted, all, columns)
-}
-
-private[pending] final class PendingScan(
-    session: SparkSession,
-    location: String,
-    parts: Seq[PendingPart],
-    all: StructType,
-    columns: StructType
-) extends Scan
-    with Batch {
+  override def build(): Scan = this
 
   override def readSchema(): StructType = columns
 

@@ -43,7 +43,7 @@ private[pending] final class PendingTable(
   override def capabilities(): JSet[TableCapability] = JSet.of(TableCapability.BATCH_READ)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
-    new PendingScanBuilder(session, location, parts, shown)
+    new PendingScan(session, location, parts, shown)
 }
 
 private[pending] object PendingTable {
