@@ -124,6 +124,7 @@ private[streamjoin] final case class JoinDescription(
     aliases: Map[Side, String] = Map.empty
 ) {
   import DescribedKind._
+  import JoinDescription.bySide
 
   private def asOf: Option[String] = Some(kind).collect { case AsOf(which) => which }
 
@@ -139,8 +140,8 @@ private[streamjoin] final case class JoinDescription(
         ("keys" -> keys) ~
         ("sources" -> times.sources) ~
         ("bounds" -> times.bounds) ~
-        ("lookup" -> bySide(times.lookup)(written)) ~
-        ("limits" -> bySide(times.limits)(some => JArray(some.map(written).toList))) ~
+        ("lookup" -> bySide(side => written(times.lookup(side)))) ~
+        ("limits" -> bySide(side => JArray(times.limits(side).map(written).toList))) ~
         ("times" -> times.said.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
         ("zone" -> zone.map(_.json)) ~
         ("changelog" -> changelog.map(_.identity)) ~
@@ -157,9 +158,6 @@ private[streamjoin] final case class JoinDescription(
   private def buckets: Option[JObject] = Some(routing).collect { case Routing.ByTime(_, b) =>
     StoredBuckets.json(b)
   }
-
-  private def bySide[T](of: BySide[T])(json: T => JValue): JObject =
-    JObject(Side.both.map(side => JField(side.name, json(of(side)))).toList)
 
   private def written(time: StoredTime): JObject =
     ("name" -> time.name) ~ ("type" -> time.dataType.typeName)
@@ -179,6 +177,10 @@ private[streamjoin] object JoinDescription {
 
   /** Replaces the bounds if they contradict each other. */
   val Contradiction: String = "no two rows can match"
+
+  /** A part with one value for each side. */
+  private[checkpoint] def bySide(json: Side => JValue): JObject =
+    JObject(Side.both.map(side => JField(side.name, json(side))).toList)
 
   /** Reads a description of the current version. */
   def read(json: String): JoinDescription = {
@@ -230,10 +232,6 @@ private[streamjoin] object JoinDescription {
     f
   }
 
-  def version(json: String): Option[Int] = fields(json).get("version").collect { case JInt(v) =>
-    v.toInt
-  }
-
   /** Filters that a row must pass to be stored. */
   def filters(json: String): Seq[String] = fields(json).get("filters").toSeq.flatMap(texts)
 
@@ -264,9 +262,9 @@ private[streamjoin] object JoinDescription {
 
   /** Refuses a stored description of another version, and a damaged one. */
   def check(location: String, stored: String): Unit = {
-    for (found <- version(stored))
-      FormatNumber.check(location, format(stored).getOrElse("of the state"), Some(found.toLong))
     val parts = fields(stored)
+    for (JInt(found) <- parts.get("version"))
+      FormatNumber.check(location, format(stored).getOrElse("of the state"), Some(found.toLong))
     if (!parts.get(Checksums).contains(JInt(checksum(parts))))
       throw StateErrors.damaged(location, "the description of a state", "its checksum is wrong")
   }

@@ -6,12 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Li
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.errors.QueryCompilationErrors
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredBound, StoredTime}
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription.bySide
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.json4s._
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
-
-import io.streamjoin.model.Side
 
 /**
  * SQL function `streamjoin_joins(where)`: the joins in a checkpoint, as JSON. `where` is the folder
@@ -51,23 +50,18 @@ private[streamjoin] object JoinsFunction {
       ("changelog" -> d.changelog.nonEmpty) ~
       ("contradiction" -> (d.times.bounds == Seq(JoinDescription.Contradiction))) ~
       ("bounds" -> d.times.bounds.flatMap(bound(_, d.times.said))) ~
-      ("limits" -> JObject(Side.both.map { side =>
-        side.name -> (JArray(d.times.limits(side).toList.map(t => JString(t.name))): JValue)
-      }.toList)) ~
-      ("times" -> JObject(Side.both.map { side =>
-        val own = d.times.said.collect {
+      ("limits" -> bySide(d.times.limits(_).map(_.name))) ~
+      ("times" -> bySide { side =>
+        JObject(d.times.said.toList.collect {
           case (time, called) if time.name.startsWith(s"${side.name}.") =>
-            called -> (JString(time.dataType.typeName): JValue)
-        }
-        side.name -> (JObject(own.toList): JValue)
-      }.toList)) ~
+            JField(called, JString(time.dataType.typeName))
+        })
+      }) ~
       ("said" -> JObject(d.times.said.map { case (time, called) =>
         JField(time.name, JString(called))
       }.toList)) ~
       ("aliases" -> d.aliases.map { case (side, alias) => side.name -> alias }) ~
-      ("lookup" -> JObject(Side.both.map { side =>
-        side.name -> (said.get(d.times.lookup(side)): JValue)
-      }.toList))
+      ("lookup" -> bySide(side => said.get(d.times.lookup(side))))
   }
 
   /** A bound, with its slack in milliseconds or in the unit of the numbers. */
