@@ -154,9 +154,8 @@ private[rescale] final class OperatorPlanner(
   /** The rows may be in any partition: those with equal columns are in one. */
   private def anywhere(side: Side): KeyReading = {
     val columns = DataTypeUtils.toAttributes(join.rows(side))
-    val by = JoinDistribution.hashable(columns)
-    val expressions = if (by.isEmpty) Seq(Literal(0)) else by
-    KeyReading(expressions, columns, hashed = false, placed = false)
+    val by = JoinDistribution.orOnePartition(JoinDistribution.hashable(columns))
+    KeyReading(by, columns, hashed = false, placed = false)
   }
 
   private def inOnePartition(side: Side): KeyReading = KeyReading(

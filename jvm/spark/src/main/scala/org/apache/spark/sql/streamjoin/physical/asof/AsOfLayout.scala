@@ -1,8 +1,8 @@
 package org.apache.spark.sql.streamjoin.physical.asof
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.{JoinDistribution, StoredLayout}
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.Routing
@@ -16,10 +16,7 @@ private[asof] final class AsOfLayout(
       description,
       Routing.ByKey,
       inputs,
-      BySide.of { side =>
-        val keys = spec.join.keys(side)
-        if (keys.isEmpty) Seq(Literal(0)) else keys
-      }
+      BySide.of(side => JoinDistribution.orOnePartition(spec.join.keys(side)))
     ) {
 
   override def required(side: Side): Seq[Attribute] =

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{JoinDistribution, StoredLayout}
 import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
@@ -17,7 +17,12 @@ private[eventtime] final class EventTimeLayout(
       description,
       spec.routing,
       inputs,
-      BySide.of(side => EventTimeLayout.placedBy(spec.keys(side), inputs(side)))
+      BySide.of { side =>
+        val keys = spec.keys(side)
+        JoinDistribution.orOnePartition(
+          if (keys.isEmpty) JoinDistribution.hashable(inputs(side)) else keys
+        )
+      }
     ) {
   import spec.bounds
 
@@ -45,13 +50,5 @@ private[eventtime] final class EventTimeLayout(
       val time = if (own.hasProbeTime(times)) own.probeTime(times) else Long.MinValue
       StoredLayout.Place(rows.key(side, row), time, limits(side), canMatch)
     }
-  }
-}
-
-private object EventTimeLayout {
-
-  private def placedBy(keys: Seq[Expression], columns: Seq[Attribute]): Seq[Expression] = {
-    val by = if (keys.isEmpty) JoinDistribution.hashable(columns) else keys
-    if (by.isEmpty) Seq(Literal(0)) else by
   }
 }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.ordered
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{JoinDistribution, StoredLayout}
 
@@ -17,10 +17,7 @@ private[ordered] final class OrderLayout(
       description,
       Routing.ByKey,
       BySide.of(side => if (side == OrderOperator.BufferSide) columns else Nil),
-      BySide.of { _ =>
-        val by = JoinDistribution.hashable(columns)
-        if (by.isEmpty) Seq(Literal(0)) else by
-      }
+      BySide.of(_ => JoinDistribution.orOnePartition(JoinDistribution.hashable(columns)))
     ) {
 
   override def required(side: Side): Seq[Attribute] = spec.time.references.toSeq

@@ -31,13 +31,16 @@ private[streamjoin] object JoinDistribution {
       partitions: Int
   ): Seq[Distribution] = Side.both.map { side =>
     def clustered(by: Seq[Expression]) =
-      StatefulOpClusteredDistribution(if (by.isEmpty) Seq(Literal(0)) else by, partitions)
+      StatefulOpClusteredDistribution(orOnePartition(by), partitions)
     routing match {
       case _ if routing == Routing.Shared || routing.copies(side) => AllTuples
       case Routing.ByKey if keys(side).nonEmpty                   => clustered(keys(side))
       case _ => clustered(hashable(spread(side)))
     }
   }
+
+  /** The expressions by whose hash rows are placed. Without any, all rows are in one partition. */
+  def orOnePartition(by: Seq[Expression]): Seq[Expression] = if (by.isEmpty) Seq(Literal(0)) else by
 
   /** The columns that Spark can hash. Without the others, equal rows still are in one partition. */
   def hashable(columns: Seq[Attribute]): Seq[Attribute] =
