@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartit
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.streamjoin.physical.exchange.ExchangePlacement
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.BatchArrivals
 import org.apache.spark.sql.streamjoin.physical.stateful.times.ImposeOrderExec
 import org.apache.spark.util.Utils
 
@@ -63,7 +64,7 @@ private[physical] case class TaggedInputsExec(
       // evaluated when the rows have been read
       def times: Iterator[InternalRow] = {
         val ofTask = recorded.map { case (id, arrived) => id -> arrived() }.toMap
-        val bytes = Utils.serialize(ReadTimes.merged(ofTask +: below.map(_.all)))
+        val bytes = Utils.serialize(BatchArrivals.merged(ofTask +: below.map(_.all)))
         Iterator.range(0, partitions).map(writer.times(_, bytes))
       }
       tagged ++ times

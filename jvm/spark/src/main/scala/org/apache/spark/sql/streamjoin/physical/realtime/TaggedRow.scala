@@ -1,11 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.realtime
 
-import java.util.UUID
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streamjoin.physical.stateful.operator.BatchArrivals
 import org.apache.spark.sql.types.{BinaryType, ByteType, IntegerType}
 import org.apache.spark.util.Utils
 
@@ -66,7 +65,7 @@ private[realtime] object TaggedRow {
   def content(row: InternalRow, fields: Int): UnsafeRow =
     row.getStruct(2, fields).asInstanceOf[UnsafeRow]
 
-  def times(row: InternalRow): ReadTimes.ByOrder = Utils.deserialize(row.getBinary(2))
+  def times(row: InternalRow): BatchArrivals.ByOrder = Utils.deserialize(row.getBinary(2))
 }
 
 /** A node whose tasks receive the event times of all tasks below it. */
@@ -83,22 +82,11 @@ private[realtime] trait ReceivesTimes extends SparkPlan {
  * join passes them on to the join above.
  */
 private[realtime] final class ReadTimes extends Serializable {
-  import ReadTimes._
+  import BatchArrivals.{merged, ByOrder}
 
   private var times: ByOrder = Map.empty
 
   def all: ByOrder = times
 
   def add(more: ByOrder): Unit = times = merged(Seq(times, more))
-}
-
-private[realtime] object ReadTimes {
-
-  /** By the ID of the node that recorded them, and by group. */
-  type ByOrder = Map[UUID, Map[String, Long]]
-
-  def merged(of: Seq[ByOrder]): ByOrder =
-    of.flatten.groupMapReduce(_._1)(_._2)((a, b) =>
-      (a.toSeq ++ b).groupMapReduce(_._1)(_._2)(math.max)
-    )
 }

@@ -3,7 +3,6 @@ package org.apache.spark.sql.streamjoin.physical.stateful.operator
 import java.io.ObjectOutputStream
 import java.util.UUID
 
-import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 /**
@@ -24,21 +23,18 @@ private[physical] final case class BatchArrivals(
 
 private[physical] object BatchArrivals {
 
-  /** Reads the data of a batch. All input rows must have reached their shuffles. */
-  def of(
-      bases: Seq[BaseColumn],
-      inputs: Seq[SparkPlan],
-      batch: BatchInfo,
-      maxGroups: Int
-  ): BatchArrivals = of(bases, JoinInputs.arrivals(inputs), batch, maxGroups)
+  /** The largest event times by the ID of the node that recorded them, and by group. */
+  type ByOrder = Map[UUID, Map[String, Long]]
 
-  /**
-   * @param noted the largest event times of the batch by group, and by the ID of the node that
-   *   recorded them
-   */
+  def merged(of: Seq[ByOrder]): ByOrder =
+    of.flatten.groupMapReduce(_._1)(_._2)((a, b) =>
+      (a.toSeq ++ b).groupMapReduce(_._1)(_._2)(math.max)
+    )
+
+  /** @param noted the times of the batch. All input rows must have reached their shuffles */
   def of(
       bases: Seq[BaseColumn],
-      noted: Map[UUID, Map[String, Long]],
+      noted: ByOrder,
       batch: BatchInfo,
       maxGroups: Int
   ): BatchArrivals =

@@ -69,7 +69,7 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
       Option.when(JoinInputs.areRead(plans)) {
         ahead.foreach { case (metric, input) => metric.set(JoinInputs.ahead(input)) }
         SQLMetrics.postDriverMetricUpdates(context, execution, ahead.map(_._1))
-        BatchArrivals.of(bases, plans, batch, maxGroups)
+        BatchArrivals.of(bases, JoinInputs.arrivals(plans), batch, maxGroups)
       }
     )
   }

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.stateful.operator
 
-import java.util.UUID
-
 import scala.concurrent.duration.Duration
 
 import org.apache.spark.rdd.RDD
@@ -107,13 +105,9 @@ private[physical] object JoinInputs {
     case other                           => other.children.forall(isRead)
   }
 
-  /**
-   * The largest event times of this batch by group, and by the ID of the node that recorded them.
-   */
-  def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Map[String, Long]] =
-    orders(inputs).groupMapReduce(_.orderId)(_.arrived)((a, b) =>
-      (a.toSeq ++ b).groupMapReduce(_._1)(_._2)(math.max)
-    )
+  /** The largest event times of this batch. */
+  def arrivals(inputs: Seq[SparkPlan]): BatchArrivals.ByOrder =
+    BatchArrivals.merged(orders(inputs).map(order => Map(order.orderId -> order.arrived)))
 
   /** All nodes that record event times, also below other joins. */
   def orders(inputs: Seq[SparkPlan]): Seq[ImposeOrderExec] = inputs.flatMap(noted(_)(_ => false))
