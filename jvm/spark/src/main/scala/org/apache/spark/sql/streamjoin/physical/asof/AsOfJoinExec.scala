@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
@@ -15,6 +15,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
 import org.apache.spark.sql.streamjoin.physical.timed.{ReportsDisorder, TimedJoinSpec}
 
 import io.streamjoin.placement.Routing
+import io.streamjoin.watermark.WatermarkPlan
 
 /**
  * Physical operator of the as-of join. It requires both inputs shuffled by the key, and runs one
@@ -72,9 +73,7 @@ class AsOfJoinExec(
 
   // ---- watermarks ----
 
-  /** Output rows are at most this much older than Spark's watermark below the join. */
-  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    holdBackMs(output, spec.passed).map(inputWatermarkMs - _)
+  override protected def passed: Seq[(Expression, WatermarkPlan)] = spec.passed
 
   override protected def joinSpec: TimedJoinSpec = spec.join
 

@@ -148,11 +148,7 @@ class StreamJoinExec(
 
   // ---- watermarks ----
 
-  /** Emitted rows are at most this much older than the slowest input watermark. */
-  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    holdBackMs(spec.output.columns, passed).map(inputWatermarkMs - _)
-
-  private def passed: Seq[(Expression, WatermarkPlan)] =
+  override protected def passed: Seq[(Expression, WatermarkPlan)] =
     bounds.columns.indices.filter(bounds.columns(_).watermarked).map { i =>
       spec.times(i) -> WatermarkPlan.Joined(spec.times.watermarks, i)
     }

@@ -1,6 +1,9 @@
 package org.apache.spark.sql.streamjoin.physical.timed
 
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinExec
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   ExtremeNumbers,
@@ -10,6 +13,9 @@ import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
 import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 
 /** Physical operator of an event-time join that reports how far rows arrive out of order. */
+import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.WatermarkPlan
+
 private[physical] trait ReportsDisorder extends JoinExec {
 
   protected def joinSpec: TimedJoinSpec
@@ -26,6 +32,29 @@ private[physical] trait ReportsDisorder extends JoinExec {
     else UnknownPartitioning(getStateInfo.numPartitions)
 
   @transient private lazy val furthest: ExtremeNumbers =
+  /** The event times of the output, each with the plan of its watermark. */
+  protected def passed: Seq[(Expression, WatermarkPlan)]
+
+  /**
+   * Output rows are at most this much older than Spark's watermark below the join. There is no
+   * watermark if Spark's watermark does not limit an event time of the output that Spark knows.
+   *
+   * The distance is computed for a Spark watermark of 0. The watermarks of the output then follow
+   * from those of the source columns as in any batch.
+   */
+  final override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
+    val base = BaseColumn.besideSparks(bases)
+    val known = joinSpec.output.columns
+      .filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
+    val lowest = passed.collect {
+      case (time, plan) if time.references.exists(a => known(a.exprId)) => plan.eval(base)
+    }
+    // Spark treats a row at the watermark as late, so one more millisecond is required
+    Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
+      inputWatermarkMs - math.floorDiv(-math.min(lowest.min, 0L), 1000L) - 2
+    )
+  }
+
     registered(new ExtremeNumbers(JoinExtremes.size(joinSpec)))
 
   @transient private lazy val sketched: PartitionCounts = registered(new PartitionCounts)

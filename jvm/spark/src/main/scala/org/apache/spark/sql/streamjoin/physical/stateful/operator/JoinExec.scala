@@ -2,8 +2,6 @@ package org.apache.spark.sql.streamjoin.physical.stateful.operator
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical.{
   Partitioning,
   PartitioningCollection,
@@ -20,8 +18,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.times.{JoinTimes, Strea
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
-import io.streamjoin.watermark.WatermarkPlan
+import io.streamjoin.model.{BySide, JoinType, Side}
 
 /** Physical operator of a join that evicts rows by watermarks of columns of both inputs. */
 private[physical] trait JoinExec extends EventTimeExec {
@@ -103,29 +100,4 @@ private[physical] trait JoinExec extends EventTimeExec {
       case Seq(one) => one
       case both     => PartitioningCollection(both)
     }
-
-  /**
-   * The distance, in milliseconds, by which Spark's watermark must lag behind its value at the
-   * input. There is none if Spark's watermark does not limit an event time of the output that Spark
-   * knows.
-   *
-   * It is computed for a Spark watermark of 0. The watermarks of the output then follow from those
-   * of the source columns as in any batch.
-   *
-   * @param passed the event times of the output, each with the plan of its watermark
-   */
-  protected final def holdBackMs(
-      output: Seq[Attribute],
-      passed: Seq[(Expression, WatermarkPlan)]
-  ): Option[Long] = {
-    val base = BaseColumn.besideSparks(bases)
-    val known = output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
-    val lowest = passed.collect {
-      case (time, plan) if time.references.exists(a => known(a.exprId)) => plan.eval(base)
-    }
-    // Spark treats a row at the watermark as late, so one more millisecond is required
-    Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
-      math.floorDiv(-math.min(lowest.min, 0L), 1000L) + 2
-    )
-  }
 }
