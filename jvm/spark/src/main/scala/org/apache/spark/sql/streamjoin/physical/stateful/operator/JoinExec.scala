@@ -42,8 +42,7 @@ private[physical] trait JoinExec extends EventTimeExec {
   final override protected def watermarkCount: Int = bounds.columns.length
 
   final override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
-    joinTimes.shown(received) ++
-      batch.timeMs.fold(Map.empty[String, Long])(joinTimes.delays(received, _))
+    joinTimes.shown(received, batch.timeMs)
 
   final override protected def shownBases: Map[Int, String] = joinTimes.shownBases
 

@@ -61,24 +61,18 @@ private[streamjoin] final case class JoinTimes(
   // ---- in progress reports ----
 
   /**
-   * The known watermarks: `watermark.<column>` in milliseconds, or the number of a number column.
+   * The known watermarks, each with up to two metrics:
+   *
+   *  - `watermark.<column>`, in milliseconds, or the number of a number column
+   *  - `delay.<column>`, the distance of a timestamp to the time of the batch, in milliseconds. It
+   *    is negative for a watermark after the time of the batch
    */
-  def shown(received: Array[Long]): Map[String, Long] =
-    names.collect {
-      case (name, column) if received(column) != Watermarks.Unknown =>
-        s"watermark.$name" -> unit(column).shown(received(column))
-    }.toMap
-
-  /**
-   * The distance between the time of the batch and each watermark of a timestamp: `delay.<column>`
-   * in milliseconds. It is negative for a watermark after the time of the batch.
-   */
-  def delays(received: Array[Long], batchMs: Long): Map[String, Long] =
-    names.collect {
-      case (name, column)
-          if received(column) != Watermarks.Unknown && unit(column) == TimeUnit.Timestamp =>
-        s"delay.$name" -> (batchMs - TimeUnit.Timestamp.shown(received(column)))
-    }.toMap
+  def shown(received: Array[Long], batchMs: Option[Long]): Map[String, Long] = (for {
+    (name, column) <- names if received(column) != Watermarks.Unknown
+    watermark = unit(column).shown(received(column))
+    delay = batchMs.filter(_ => unit(column) == TimeUnit.Timestamp).map(_ - watermark)
+    metric <- delay.map(s"delay.$name" -> _).toSeq :+ (s"watermark.$name" -> watermark)
+  } yield metric).toMap
 
   /**
    * The names of the watermarked columns, each with its index. If two columns have one name, the
