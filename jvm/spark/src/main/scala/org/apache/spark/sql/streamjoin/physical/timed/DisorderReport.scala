@@ -4,7 +4,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   BatchReport,
   ExtremeNumbers,
-  PartitionCounts
+  NumberedValues
 }
 
 import io.streamjoin.join.Counters
@@ -19,7 +19,7 @@ import io.streamjoin.join.Counters
 private[physical] final case class DisorderReport(
     common: BatchReport,
     furthest: ExtremeNumbers,
-    sketched: PartitionCounts
+    sketched: NumberedValues[Map[String, Long]]
 ) {
 
   /**

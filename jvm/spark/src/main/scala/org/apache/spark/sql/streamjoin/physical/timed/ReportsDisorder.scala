@@ -6,16 +6,17 @@ import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartit
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinExec
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
+  BatchReport,
   ExtremeNumbers,
-  OperatorMetrics,
-  PartitionCounts
+  NumberedValues,
+  OperatorMetrics
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 
-/** Physical operator of an event-time join that reports how far rows arrive out of order. */
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.WatermarkPlan
 
+/** Physical operator of an event-time join that reports how far rows arrive out of order. */
 private[physical] trait ReportsDisorder extends JoinExec {
 
   protected def joinSpec: TimedJoinSpec
@@ -31,7 +32,6 @@ private[physical] trait ReportsDisorder extends JoinExec {
       partitionedAs(joinSpec.joinType)
     else UnknownPartitioning(getStateInfo.numPartitions)
 
-  @transient private lazy val furthest: ExtremeNumbers =
   /** The event times of the output, each with the plan of its watermark. */
   protected def passed: Seq[(Expression, WatermarkPlan)]
 
@@ -55,9 +55,11 @@ private[physical] trait ReportsDisorder extends JoinExec {
     )
   }
 
+  @transient private lazy val furthest: ExtremeNumbers =
     registered(new ExtremeNumbers(JoinExtremes.size(joinSpec)))
 
-  @transient private lazy val sketched: PartitionCounts = registered(new PartitionCounts)
+  @transient private lazy val sketched: NumberedValues[Map[String, Long]] =
+    registered(new NumberedValues)
 
   protected final def joinReport: DisorderReport = DisorderReport(report, furthest, sketched)
 
@@ -78,5 +80,5 @@ private[physical] trait ReportsDisorder extends JoinExec {
     JoinExtremes.metrics(joinSpec, furthest.value)
 
   private def disorder: Seq[StoredDisorder.Seen] =
-    StoredDisorder.of(joinSpec, sketched.value, furthest.value)
+    StoredDisorder.of(joinSpec, BatchReport.sum(sketched.value), furthest.value)
 }

@@ -12,9 +12,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   ExplainedLine,
   ExtremeNumbers,
   GroupMetrics,
+  NumberedValues,
   OperatorMetrics,
-  PartitionCounts,
-  ReportedGroups,
   ShownCounts
 }
 import org.apache.spark.util.AccumulatorV2
@@ -93,18 +92,21 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
   /** The display name of a source column that is an event time, in the description. */
   protected def describedBase(source: Int): Option[String]
 
-  final override protected def groupColumns: Seq[StoredGroupColumns] =
-    bases.zipWithIndex.collect {
-      case (b: BaseColumn.Imposed, i) if b.per.nonEmpty =>
-        StoredGroupColumns(i, b.name, describedBase(i), b.per, b.idleTimeoutMs)
-    }
+  /** The source columns with groups. */
+  private def grouped: Seq[(Int, BaseColumn.Imposed)] = bases.zipWithIndex.collect {
+    case (b: BaseColumn.Imposed, i) if b.per.nonEmpty => i -> b
+  }
 
-  private def shownGroups: Map[String, Long] = for {
-    (i, watermark) <- groups.fold(Map.empty[Int, GroupedWatermark])(_.value)
+  final override protected def groupColumns: Seq[StoredGroupColumns] = grouped.map { case (i, b) =>
+    StoredGroupColumns(i, b.name, describedBase(i), b.per, b.idleTimeoutMs)
+  }
+
+  private def shownGroups: Map[String, Long] = (for {
+    (i, base) <- grouped
     name <- shownBases.get(i).toSeq
-    base <- Seq(bases(i)).collect { case b: BaseColumn.Imposed => b }
+    watermark <- groups.flatMap(_.value.get(i)).toSeq
     metric <- GroupMetrics.of(name, base, watermark, batch.timeMs)
-  } yield metric
+  } yield metric).toMap
 
   /** Further gauges, by name. */
   protected def shownReadings: Map[String, Long] = Map.empty
@@ -130,25 +132,23 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
     registered(new ExtremeNumbers(bases.length))
 
   /** The groups at the end of the batch, if a source column has groups. */
-  @transient private lazy val groups: Option[ReportedGroups] = {
-    val grouped = bases.zipWithIndex.collect {
-      case (b: BaseColumn.Imposed, i) if b.per.nonEmpty => i -> b
-    }
+  @transient private lazy val groups: Option[NumberedValues[GroupedWatermark]] =
     Option.when(grouped.nonEmpty) {
       val sparks = for {
         (i, base) <- grouped
         order <- JoinInputs.orders(read) if order.orderId == base.id
         spark <- order.spark
       } yield (i, base.lag, spark)
-      registered(new ReportedGroups(watermarks =>
+      registered(new NumberedValues[GroupedWatermark](watermarks =>
         for ((i, lag, spark) <- sparks; now <- watermarks.get(i).map(_.column))
           if (now != Watermarks.Unknown) spark.advance(Saturated.add(now, lag))
       ))
     }
-  }
 
-  @transient private lazy val ofPartitions: PartitionCounts =
-    registered(new PartitionCounts(ShownCounts.of(sparkContext, metrics)))
+  @transient private lazy val ofPartitions: NumberedValues[Map[String, Long]] = {
+    val show = ShownCounts.of(sparkContext, metrics)
+    registered(new NumberedValues(_.values.foreach(show)))
+  }
 
   protected final def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
     sparkContext.register(accumulator)
@@ -160,7 +160,7 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
     new BatchReport(longMetric("numOutputRows"), ofPartitions, received, lastActive, groups)
 
   override def getProgress(): StateOperatorProgress = {
-    val counts = ofPartitions.value
+    val counts = BatchReport.sum(ofPartitions.value)
     figures.progress(
       shortName,
       name => counts.getOrElse(name, longMetric(name).value),

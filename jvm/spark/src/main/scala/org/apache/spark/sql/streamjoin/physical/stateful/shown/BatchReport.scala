@@ -16,14 +16,14 @@ import io.streamjoin.watermark.GroupedWatermark
  * @param ofPartitions all other counts, by partition
  * @param watermarks the watermark of each time column at the end of the batch
  * @param lastActiveMs the time at which each source last had a row, in milliseconds
- * @param groups the groups of the source columns that have groups
+ * @param groups the groups of the source columns that have groups, by source column
  */
 private[physical] final class BatchReport(
     val emitted: SQLMetric,
-    ofPartitions: PartitionCounts,
+    ofPartitions: NumberedValues[Map[String, Long]],
     watermarks: ExtremeNumbers,
     lastActiveMs: ExtremeNumbers,
-    groups: Option[ReportedGroups]
+    groups: Option[NumberedValues[GroupedWatermark]]
 ) extends Serializable {
 
   def add(
@@ -37,8 +37,15 @@ private[physical] final class BatchReport(
     watermarks.add(received)
     lastActiveMs.add(active)
     // all partitions have the same
-    if (partition == 0) groups.foreach(_.add(grouped.zipWithIndex.map(_.swap).toMap))
+    if (partition == 0) for (all <- groups; (of, i) <- grouped.zipWithIndex) all.add(i -> of)
   }
+}
+
+private[physical] object BatchReport {
+
+  /** The counts of all partitions together. */
+  def sum(ofPartitions: Map[Int, Map[String, Long]]): Map[String, Long] =
+    ofPartitions.values.flatten.groupMapReduce(_._1)(_._2)(_ + _)
 }
 
 /**
@@ -66,31 +73,27 @@ private[physical] final class ExtremeNumbers(size: Int, smallest: Boolean = fals
 }
 
 /**
- * Accumulator of the counts of all partitions in one batch. A partition counts once, even if a
- * second attempt or a second action on the batch runs it again.
+ * Accumulator of one value for each number, as the counts of each partition. A number has one
+ * value, even if a second attempt or a second action on the batch runs its task again.
  *
- * @param onMerge receives on the driver the counts of each task, including repeated ones
+ * @param onMerge receives on the driver the values of each task, including repeated ones
  */
-private[physical] final class PartitionCounts(@transient onMerge: Map[String, Long] => Unit = _ =>
-  ())
-    extends AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]] {
-  private var counts = Map.empty[Int, Map[String, Long]]
+private[physical] final class NumberedValues[V](
+    @transient onMerge: Map[Int, V] => Unit = (_: Map[Int, V]) => ()
+) extends AccumulatorV2[(Int, V), Map[Int, V]] {
+  private var values = Map.empty[Int, V]
 
-  override def isZero: Boolean = counts.isEmpty
-  override def copy(): PartitionCounts = {
-    val c = new PartitionCounts
-    c.counts = counts
+  override def isZero: Boolean = values.isEmpty
+  override def copy(): NumberedValues[V] = {
+    val c = new NumberedValues[V]
+    c.values = values
     c
   }
-  override def reset(): Unit = counts = Map.empty
-  override def add(partition: (Int, Map[String, Long])): Unit = counts += partition
-  override def merge(other: AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]]): Unit =
-    other match {
-      case c: PartitionCounts =>
-        counts ++= c.counts
-        c.counts.values.foreach(onMerge)
-      case _ => throw new UnsupportedOperationException(s"${other.getClass} holds other values")
-    }
-  override def value: Map[String, Long] =
-    counts.values.flatten.groupMapReduce(_._1)(_._2)(_ + _)
+  override def reset(): Unit = values = Map.empty
+  override def add(value: (Int, V)): Unit = values += value
+  override def merge(other: AccumulatorV2[(Int, V), Map[Int, V]]): Unit = {
+    values ++= other.value
+    onMerge(other.value)
+  }
+  override def value: Map[Int, V] = values
 }

@@ -1,39 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.stateful.shown
 
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-import org.apache.spark.util.AccumulatorV2
 
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.GroupedWatermark
-
-/**
- * Accumulator of the watermarks of groups at the end of a batch, by source column. One partition
- * reports them.
- *
- * @param onMerge receives them on the driver
- */
-private[physical] final class ReportedGroups(
-    @transient onMerge: Map[Int, GroupedWatermark] => Unit = _ => ()
-) extends AccumulatorV2[Map[Int, GroupedWatermark], Map[Int, GroupedWatermark]] {
-  private var watermarks = Map.empty[Int, GroupedWatermark]
-
-  override def isZero: Boolean = watermarks.isEmpty
-  override def copy(): ReportedGroups = {
-    val c = new ReportedGroups
-    c.watermarks = watermarks
-    c
-  }
-  override def reset(): Unit = watermarks = Map.empty
-  override def add(v: Map[Int, GroupedWatermark]): Unit = watermarks ++= v
-  override def merge(
-      other: AccumulatorV2[Map[Int, GroupedWatermark], Map[Int, GroupedWatermark]]
-  ): Unit = {
-    add(other.value)
-    onMerge(other.value)
-  }
-  override def value: Map[Int, GroupedWatermark] = watermarks
-}
 
 /** Metrics of the groups of an event-time column, in the progress of a query. */
 private[stateful] object GroupMetrics {
@@ -55,8 +26,7 @@ private[stateful] object GroupMetrics {
       base: BaseColumn.Imposed,
       watermark: GroupedWatermark,
       batchTimeMs: Option[Long]
-  ): Map[String, Long] = if (base.per.isEmpty) Map.empty
-  else {
+  ): Map[String, Long] = {
     val active = watermark.slowest(base.idleTimeoutMs, batchTimeMs)
     val known = active.map(_._2.watermark).filter(_ != Watermarks.Unknown)
     val slowest = active.take(Slowest).flatMap { case (name, g) =>
