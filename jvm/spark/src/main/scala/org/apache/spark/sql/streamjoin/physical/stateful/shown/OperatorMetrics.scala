@@ -45,13 +45,10 @@ private[physical] final class OperatorMetrics(own: Seq[Figure]) {
   def names: Seq[String] = (own :+ Spilled).map(_.name)
 
   def create(context: SparkContext): Map[String, SQLMetric] = {
-    def sums(figures: Seq[Figure]) =
-      figures.map(f => f.name -> SQLMetrics.createMetric(context, f.text))
-    def times(figures: Seq[Figure]) =
-      figures.map(f => f.name -> SQLMetrics.createTimingMetric(context, f.text))
-    def sizes(figures: Seq[Figure]) =
-      figures.map(f => f.name -> SQLMetrics.createSizeMetric(context, f.text))
-    (sums(Emitted +: Stores +: (Rows ++ own)) ++ times(Times) ++ sizes(Seq(Memory, Spilled))).toMap
+    val sums = Emitted +: Stores +: (Rows ++ own)
+    (sums.map(f => f.name -> SQLMetrics.createMetric(context, f.text)) ++
+      Times.map(f => f.name -> SQLMetrics.createTimingMetric(context, f.text)) ++
+      Seq(Memory, Spilled).map(f => f.name -> SQLMetrics.createSizeMetric(context, f.text))).toMap
   }
 
   /**
