@@ -105,7 +105,7 @@ private[changelog] final class ChangelogTask(
   override def commit(): Unit = {
     state.commit(
       report,
-      ChangelogMetrics.counted(counters, state.rows, spec.routing.countsIn(partitionId, _)),
+      ChangelogMetrics.counted(counters, state.rows)(spec.routing.countsIn(partitionId, _)),
       base,
       now
     )
