@@ -57,6 +57,8 @@ final class KeyLoad(latestBefore: BySide[Long]) {
     if (first(side) > last(side)) 0L else Saturated.subtract(last(side), first(side))
   }.max
 
+  def report(partition: Int): TaskLoad = TaskLoad(partition, seen, heaviest, span, latest)
+
   private def spread(side: Int, time: Long): Unit = {
     first(side) = math.min(first(side), time)
     last(side) = math.max(last(side), time)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.shown.ExtremeNumbers
 import org.apache.spark.sql.streamjoin.physical.timed.DisorderReport
 import org.apache.spark.util.CollectionAccumulator
 
-import io.streamjoin.join.eventtime.TaskLoad
+import io.streamjoin.join.eventtime.{KeyLoad, TaskLoad}
 
 /**
  * The accumulators through which the tasks of an event-time join report to the driver.
@@ -21,8 +21,8 @@ private[eventtime] final case class EventTimeReport(
 ) {
 
   /** Stores the latest times of a partition at the end of a batch, and reports its load. */
-  def addLoad(partition: Int, numbers: StoredNumbers, load: StoredKeyLoad): Unit = {
-    load.save(numbers)
+  def addLoad(partition: Int, numbers: StoredNumbers, load: KeyLoad): Unit = {
+    StoredKeyLoad.save(load, numbers)
     loads.foreach(_.add(load.report(partition)))
   }
 }

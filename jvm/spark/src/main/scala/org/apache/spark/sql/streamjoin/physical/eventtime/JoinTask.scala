@@ -71,7 +71,7 @@ private[physical] final class JoinTask(
     rows,
     new JoinedRowOutput(spec, inputs, countsIn),
     state.rows,
-    JoinStats(counters, spec.times.lagsOfDisorder, keys.map(_.load)),
+    JoinStats(counters, spec.times.lagsOfDisorder, keys),
     Placement(spec.routing, partitionId, partitions.info.numPartitions)
   )
   private val disorder = new StoredDisorder(operator.disorder)
