@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.asof
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Literal}
 import org.apache.spark.sql.streamjoin.checkpoint.{
   DescribedKind,
   JoinDescription,
@@ -22,7 +22,6 @@ import io.streamjoin.watermark.WatermarkPlan
  *
  * @param join keys, columns and source watermarks, as for every event-time join
  * @param times the event time of each side
- * @param filters the conjuncts on the probe side alone
  * @param received how the watermark of each side follows from the source watermarks
  * @param limit how the time follows from them below which both inputs are complete
  * @param passed the event times of the output, with their watermarks
@@ -32,7 +31,6 @@ private[physical] final case class AsOfSpec(
     join: TimedJoinSpec,
     bounds: AsOfBounds,
     times: BySide[Attribute],
-    filters: Seq[Expression],
     received: BySide[WatermarkPlan],
     limit: WatermarkPlan,
     passed: Seq[(Attribute, WatermarkPlan)],
@@ -79,7 +77,6 @@ private[physical] object AsOfSpec {
         .copy(equiKeys = j.equiKeys, residual = Residual(whole, whole)),
       j.bounds,
       BySide.of(j.time),
-      analysis.filters(j.bounds.probe),
       BySide.of(j.watermark),
       j.limit,
       j.output.flatMap(a => out.get(a.exprId).map(a -> _)),

@@ -102,7 +102,7 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
     private lazy val hash = new RowHash(spec.join.keys(side), own)
 
     private val mayMatch = predicate(
-      all((if (side == build) Nil else spec.filters) ++ EquiKey.notNull(keys, side)),
+      all((if (side == build) Nil else spec.join.filters(side)) ++ EquiKey.notNull(keys, side)),
       own
     )
 
