@@ -110,13 +110,12 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
    * another sequence than the new one.
    */
   private def same(j: ChangelogJoin, side: Side): Seq[Expression] = {
-    val sequence = j.sequence(side).filterNot(_ => hasLastImages(j.input(side)))
+    val sequence = j.sequence(side).filterNot(_ => joinsIn(j.input(side)).exists(_.normalizes))
     (j.equiKeys.map(_.of(side)) ++ j.key(side) ++ sequence).distinct
   }
 
-  private def hasLastImages(input: LogicalPlan): Boolean = input.exists {
-    case below: ChangelogJoin => below.normalizes
-    case _                    => false
+  private def joinsIn(input: LogicalPlan): Seq[ChangelogJoin] = input.collect {
+    case below: ChangelogJoin => below
   }
 
   /**
@@ -137,14 +136,11 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     }
 
   /** Whether an update may be two rows. */
-  private def hasPreimages(input: LogicalPlan): Boolean = input.exists {
-    case _: ChangelogJoin => true
-    case p =>
-      p.expressions.exists(_.exists {
-        case k: ChangeKindOf => k.words.values.exists(_ == ChangeKind.Preimage.name)
-        case _               => false
-      })
-  }
+  private def hasPreimages(input: LogicalPlan): Boolean =
+    joinsIn(input).nonEmpty || input.exists(_.expressions.exists(_.exists {
+      case k: ChangeKindOf => k.words.values.exists(_ == ChangeKind.Preimage.name)
+      case _               => false
+    }))
 
   private def side(
       j: ChangelogJoin,
