@@ -150,7 +150,7 @@ final class AsOfJoin[R, O](
    * @param due the due rows of a side, in the order of [[compare]]
    * @return the output; must be read to its end
    */
-  def join(due: Side => Iterator[R]): Iterator[O] = new Pass(due(probe), due(build))
+  def join(due: Side => Iterator[R]): Iterator[O] = new Pass(due(probe), due(build)).emitted
 
   private def keep(side: Side, row: R, settled: Boolean): Unit = {
     val time = rows.time(side, row)
@@ -159,29 +159,20 @@ final class AsOfJoin[R, O](
   }
 
   /** Merge of the due rows of both sides: key by key, and by time within a key. */
-  private final class Pass(probes: Iterator[R], builds: Iterator[R]) extends Iterator[O] {
+  private final class Pass(probes: Iterator[R], builds: Iterator[R]) {
     private val nextProbe = new Ahead(probe, probes)
     private val nextBuild = new Ahead(build, builds)
     private val settled = new Settled
     private var key = 0L
     private var inKey = false
 
-    /**
-     * The results of the current probe row, one after another: each may overwrite the one
-     * before.
-     */
+    /** The results of the current probe row. */
     private var results: Iterator[O] = Iterator.empty
     private var meeting = false
 
-    override def hasNext: Boolean = {
-      while (!results.hasNext && proceed()) {}
-      results.hasNext
-    }
-
-    override def next(): O = {
-      if (!hasNext) throw new NoSuchElementException("nothing more is due")
-      results.next()
-    }
+    /** One result after another: each may overwrite the one before. */
+    def emitted: Iterator[O] =
+      Iterator.continually(proceed()).takeWhile(identity).flatMap(_ => results)
 
     /** @return whether there is more to do */
     private def proceed(): Boolean = {

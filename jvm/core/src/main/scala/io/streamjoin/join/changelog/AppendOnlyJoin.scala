@@ -3,7 +3,7 @@ package io.streamjoin.join.changelog
 import io.streamjoin.join.Count.{Cancelled, Emitted, Evicted, Expired, Inserted, Late}
 import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Side
-import io.streamjoin.state.{JoinState, Probed}
+import io.streamjoin.state.JoinState
 
 /**
  * Operator of the inner join of two append-only inputs without keys. It emits what
@@ -45,8 +45,19 @@ final class AppendOnlyJoin[R, O](
     else {
       counters.count(side, Inserted)
       stored.append(side, key, row, matched = false)
-      new Pairs(side, row, state.probe(side.other, key, Long.MinValue, Long.MaxValue))
+      state.probe(side.other, key, Long.MinValue, Long.MaxValue).flatMap { partner =>
+        pair(side, row, partner.row)
+      }
     }
+
+  private def pair(side: Side, row: R, other: R): Option[Changed[O]] = {
+    val joined =
+      if (!rows.pairs(side, row, other)) None
+      else if (side == Side.Left) output.joined(row, other)
+      else output.joined(other, row)
+    if (joined.nonEmpty) counters.count(Emitted, 1L)
+    joined.map(Changed(ChangeKind.Insert, _))
+  }
 
   private def ignored(side: Side, why: Count): Iterator[Changed[O]] = {
     counters.count(side, why)
@@ -58,31 +69,4 @@ final class AppendOnlyJoin[R, O](
 
   override def evict(side: Side, before: Array[Long], now: Array[Long]): Unit =
     counters.count(side, Evicted, stored.discard(side, before, now))
-
-  /** The pairs of a row with those of the other side. */
-  private final class Pairs(side: Side, row: R, others: Probed[R]) extends Iterator[Changed[O]] {
-    private var found: Option[O] = find()
-
-    override def hasNext: Boolean = found.nonEmpty
-
-    override def next(): Changed[O] = {
-      val pair = Changed(ChangeKind.Insert, found.get)
-      counters.count(Emitted, 1L)
-      found = find()
-      pair
-    }
-
-    private def find(): Option[O] = {
-      var pair = Option.empty[O]
-      while (pair.isEmpty && others.hasNext) {
-        val other = others.next().row
-        pair = if (side == Side.Left) joined(row, other) else joined(other, row)
-      }
-      if (pair.isEmpty) others.close()
-      pair
-    }
-
-    private def joined(left: R, right: R): Option[O] =
-      if (rows.matches(left, right)) output.joined(left, right) else None
-  }
 }
