@@ -38,8 +38,8 @@ trait JoinState[R] {
    */
   def evict(side: Side, before: Array[Long], now: Array[Long]): Iterator[BufferedRow[R]]
 
-  /** The same without returning the rows. */
-  def discard(side: Side, before: Array[Long], now: Array[Long]): Unit
+  /** The same, but returns only the number of the rows. */
+  def discard(side: Side, before: Array[Long], now: Array[Long]): Long
 
   /**
    * The least of a number of the rows of `side`: of limit `k`, or, from the number of limits

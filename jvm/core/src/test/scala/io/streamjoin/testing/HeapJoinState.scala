@@ -39,8 +39,8 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
       now: Array[Long]
   ): Iterator[BufferedRow[R]] = of(side).evict(now)
 
-  override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit =
-    evict(side, before, now).foreach(_ => ())
+  override def discard(side: Side, before: Array[Long], now: Array[Long]): Long =
+    evict(side, before, now).length.toLong
 
   override def least(side: Side, k: Int): Long =
     all(side).map(_.limits(k)).minOption.getOrElse(Long.MaxValue)

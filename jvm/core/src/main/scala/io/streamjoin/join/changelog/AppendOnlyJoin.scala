@@ -65,8 +65,8 @@ final class AppendOnlyJoin[R, O](
   }
 
   override def expire(side: Side, before: Array[Long], now: Array[Long]): Unit =
-    counters.count(side, Expired, stored.discard(side, before, now))
+    counters.count(side, Expired, state.discard(side, before, now))
 
   override def evict(side: Side, before: Array[Long], now: Array[Long]): Unit =
-    counters.count(side, Evicted, stored.discard(side, before, now))
+    counters.count(side, Evicted, state.discard(side, before, now))
 }

@@ -150,7 +150,7 @@ final class ChangelogJoin[R, O](
       counters.count(side, Expired)
       partners.forget(side.other, expired.key)
     }
-    else counters.count(side, Expired, stored.discard(side, before, now))
+    else counters.count(side, Expired, state.discard(side, before, now))
 
   /**
    * The join keys of rows whose expiry is a delete. Each is to be processed in this batch, also
@@ -164,7 +164,7 @@ final class ChangelogJoin[R, O](
         counters.count(side, Evicted)
         note(side, evicted.key, rows(side).copy(evicted.row))
       }
-    } else counters.count(side, Evicted, stored.discard(side, before, now))
+    } else counters.count(side, Evicted, state.discard(side, before, now))
 
   /** Marks the partners of an evicted row. */
   private def note(side: Side, key: Long, evicted: R): Unit = {

@@ -44,15 +44,4 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
     rows(side).limits(row, limits)
     state.append(side, key, rows(side).identity(row), limits, row, matched)
   }
-
-  /**
-   * Evicts the rows of which a limit is below its clock.
-   *
-   * @return how many there were
-   */
-  def discard(side: Side, before: Array[Long], now: Array[Long]): Long = {
-    val size = state.size(side)
-    state.discard(side, before, now)
-    size - state.size(side)
-  }
 }

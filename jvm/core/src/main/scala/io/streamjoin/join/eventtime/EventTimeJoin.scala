@@ -216,9 +216,7 @@ final class EventTimeJoin[R, O](
         }
       }
     } else {
-      val buffered = state.size(side)
-      state.discard(side, from, to)
-      counters.count(side, Evicted, buffered - state.size(side))
+      counters.count(side, Evicted, state.discard(side, from, to))
       Iterator.empty
     }
   }

@@ -82,7 +82,7 @@ final class SegmentJoinState[R](
       now: Array[Long]
   ): Iterator[BufferedRow[R]] = sides(side).evict(now)
 
-  override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit =
+  override def discard(side: Side, before: Array[Long], now: Array[Long]): Long =
     sides(side).discard(now)
 
   override def least(side: Side, k: Int): Long = sides(side).least(k)

@@ -110,11 +110,13 @@ private[segment] final class SegmentSide[R](
       segments.all.filter(_.someBelow(watermarks)).flatMap(evictFrom(_, watermarks))
   }
 
-  /** The same without reading rows that are evicted with their whole segment. */
-  def discard(watermarks: Array[Long]): Unit = {
+  /** The number of these rows; none that is evicted with its whole segment is read. */
+  def discard(watermarks: Array[Long]): Long = {
+    val before = total
     drop(watermarks)
     for (segment <- segments.all if segment.someBelow(watermarks))
       evictFrom(segment, watermarks).foreach(_ => ())
+    before - total
   }
 
   /** Drops the segments of which all rows are evicted, and returns them. */

@@ -77,10 +77,8 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
   ): Iterator[BufferedRow[UnsafeRow]] =
     stored(side).evict(before, now, rowNeeded = true) ++ batch.evict(side, before, now)
 
-  override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit = {
-    stored(side).evict(before, now, rowNeeded = false).foreach(_ => ())
-    batch.discard(side, before, now)
-  }
+  override def discard(side: Side, before: Array[Long], now: Array[Long]): Long =
+    stored(side).evict(before, now, rowNeeded = false).length + batch.discard(side, before, now)
 
   override def least(side: Side, k: Int): Long =
     if (k >= shape.limits(side)) Watermarks.Unknown

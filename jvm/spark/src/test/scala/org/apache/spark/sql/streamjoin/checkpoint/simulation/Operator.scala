@@ -106,7 +106,7 @@ private[simulation] final class DecodedState[R](state: JoinState[UnsafeRow], tab
       now: Array[Long]
   ): Iterator[BufferedRow[R]] = state.evict(side, before, now).map(decoded)
 
-  override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit =
+  override def discard(side: Side, before: Array[Long], now: Array[Long]): Long =
     state.discard(side, before, now)
 
   override def least(side: Side, k: Int): Long = state.least(side, k)
