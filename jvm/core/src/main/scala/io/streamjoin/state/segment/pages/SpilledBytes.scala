@@ -44,12 +44,6 @@ private[segment] final class SpilledBytes(
     codec.read(window, (position - from).toInt, size)
   }
 
-  def readAll(extent: Extent): Array[Byte] = {
-    val bytes = new Array[Byte](extent.length)
-    file.read(extent.position, bytes, extent.length)
-    bytes
-  }
-
   def write(numbers: Array[Long]): Extent = {
     val bytes = ByteBuffer.allocate(numbers.length * 8)
     bytes.asLongBuffer.put(numbers)
@@ -58,7 +52,7 @@ private[segment] final class SpilledBytes(
 
   def readNumbers(extent: Extent): Array[Long] = {
     val numbers = new Array[Long](extent.length / 8)
-    ByteBuffer.wrap(readAll(extent)).asLongBuffer.get(numbers)
+    readNumbers(extent, 0, numbers.length, numbers, 0)
     numbers
   }
 
