@@ -33,7 +33,14 @@ sealed trait WatermarkPlan extends Serializable {
   def inputs: Seq[WatermarkPlan] = Nil
 
   /** The same form with other inputs. */
-  def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan = this
+  final def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan = this match {
+    case WatermarkPlan.Least(inputs)         => WatermarkPlan.Least(inputs.map(change))
+    case WatermarkPlan.AsOfLimit(inputs)     => WatermarkPlan.AsOfLimit(inputs.map(change))
+    case WatermarkPlan.Greatest(inputs)      => WatermarkPlan.Greatest(inputs.map(change))
+    case WatermarkPlan.Shifted(of, distance) => WatermarkPlan.Shifted(change(of), distance)
+    case WatermarkPlan.Multiple(of, factor)  => WatermarkPlan.Multiple(change(of), factor)
+    case other                               => other
+  }
 
   /** Whether it follows from the watermarks at a join. */
   final def isOfJoin: Boolean = WatermarkPlan.joins(this).nonEmpty
@@ -97,8 +104,6 @@ object WatermarkPlan {
   /** A column of a union: the slowest of its inputs. */
   final case class Least(override val inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
-    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
-      Least(inputs.map(change))
   }
 
   /**
@@ -110,15 +115,11 @@ object WatermarkPlan {
    */
   final case class AsOfLimit(override val inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
-    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
-      AsOfLimit(inputs.map(change))
   }
 
   /** The greatest of several times that a row has all: at least the most advanced one. */
   final case class Greatest(override val inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).max
-    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
-      Greatest(inputs.map(change))
   }
 
   /** A time at a constant distance from another. */
@@ -128,8 +129,6 @@ object WatermarkPlan {
       if (time == Watermarks.Unknown) time else Saturated.add(time, distance)
     }
     override def inputs: Seq[WatermarkPlan] = Seq(of)
-    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
-      Shifted(change(of), distance)
   }
 
   /** A time in a smaller unit: a multiple of it. */
@@ -139,8 +138,6 @@ object WatermarkPlan {
       if (time == Watermarks.Unknown) time else Saturated.multiply(time, factor)
     }
     override def inputs: Seq[WatermarkPlan] = Seq(of)
-    override def map(change: WatermarkPlan => WatermarkPlan): WatermarkPlan =
-      Multiple(change(of), factor)
   }
 
   /** The end of the window that a time falls into: later than the time itself. */
