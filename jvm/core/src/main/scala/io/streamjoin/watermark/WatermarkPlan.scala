@@ -2,6 +2,8 @@ package io.streamjoin.watermark
 
 import java.util.{Arrays, Collections, IdentityHashMap}
 
+import scala.collection.concurrent.TrieMap
+
 import io.streamjoin.bounds.{JoinBounds, Saturated}
 import io.streamjoin.model.{Side, Watermarks}
 
@@ -232,9 +234,8 @@ object WatermarkPlan {
     def of(plan: WatermarkPlan): WatermarkPlan = plan match {
       case joined @ Joined(join, _) =>
         buffered(join.id).fold[WatermarkPlan](joined) { h =>
-          if (!arriving.containsKey(join))
-            arriving.put(join, join.copy(inputs = join.inputs.map(of))): Unit
-          Remaining(joined, arriving.get(join), h)
+          val known = arriving.computeIfAbsent(join, j => j.copy(inputs = j.inputs.map(of)))
+          Remaining(joined, known, h)
         }
       case limit: AsOfLimit => limit
       case other            => other.map(of)
@@ -266,7 +267,7 @@ final case class JoinWatermarks(
   import JoinWatermarks._
 
   @transient private var lastReceived: Received = _
-  @transient private var lastShift: Shift = _
+  @transient private lazy val shifted = TrieMap.empty[Int, JoinWatermarks]
 
   /** The joins right below, each once. */
   @transient private lazy val below: Seq[JoinWatermarks] = {
@@ -278,16 +279,7 @@ final case class JoinWatermarks(
   def isOfJoin(side: Side): Boolean = bounds.indices(side).exists(inputs(_).isOfJoin)
 
   def shift(by: Int): JoinWatermarks =
-    if (by == 0) this
-    else {
-      val known = lastShift
-      if (known != null && known.by == by) known.shifted
-      else {
-        val shifted = copy(inputs = inputs.map(_.shift(by)))
-        lastShift = new Shift(by, shifted)
-        shifted
-      }
-    }
+    if (by == 0) this else shifted.getOrElseUpdate(by, copy(inputs = inputs.map(_.shift(by))))
 
   /** The watermarks that arrive at the join, by column. */
   def received(base: Array[Long]): Array[Long] = receivedFrom(base).clone
@@ -358,6 +350,4 @@ object JoinWatermarks {
 
   /** Fields are final: another thread sees all of a value or none. */
   private final class Received(val base: Array[Long], val received: Array[Long])
-
-  private final class Shift(val by: Int, val shifted: JoinWatermarks)
 }
