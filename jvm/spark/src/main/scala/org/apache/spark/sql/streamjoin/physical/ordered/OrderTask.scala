@@ -85,7 +85,7 @@ private[ordered] final class OrderTask(
   def numbered(input: Iterator[InternalRow]): Iterator[NumberedRow] = {
     val buckets = new TimeBuckets(limit)
     val pair = new NumberedRow
-    output(input, Iterator.empty, report.emitted).map { emitted =>
+    output(arrive(input, Iterator.empty), report.emitted).map { emitted =>
       val row = emitted.asInstanceOf[UnsafeRow]
       val bucket =
         if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row))

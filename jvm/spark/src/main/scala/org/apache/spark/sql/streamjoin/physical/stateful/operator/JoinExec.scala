@@ -88,7 +88,8 @@ private[physical] trait JoinExec extends EventTimeExec {
       JoinInputs.rows(input, distribution, partitions)
     }
     perPartition(inputs.head, inputs.last) { (partition, left, right) =>
-      task(partition, arrived()).output(left, right, emitted)
+      val own = task(partition, arrived())
+      own.output(own.arrive(left, right), emitted)
     }
   }
 

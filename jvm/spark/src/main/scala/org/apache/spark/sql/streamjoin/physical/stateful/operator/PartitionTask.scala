@@ -23,14 +23,11 @@ private[physical] trait PartitionTask {
   /** Commits the state as its next version. */
   def commit(): Unit
 
-  /** The output of the task. After its last row, the task commits the state. */
-  final def output(
-      left: Iterator[InternalRow],
-      right: Iterator[InternalRow],
-      emitted: SQLMetric
-  ): Iterator[InternalRow] = output(arrive(left, right), emitted)
-
-  /** @param arrived the rows that the operator emits for the input rows */
+  /**
+   * The output of the task. After its last row, the task commits the state.
+   *
+   * @param arrived the rows that the operator emits for the input rows
+   */
   final def output(arrived: Iterator[InternalRow], emitted: SQLMetric): Iterator[InternalRow] = {
     val rows = (arrived ++ advance()).map { row =>
       emitted += 1
