@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{JoinDistribution, StoredLayout}
 
-import io.streamjoin.model.{BySide, Side, Watermarks}
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Routing
 
 /** How an as-of join stores rows. The flag says that a build row is settled, so all of them stay. */
@@ -21,9 +21,6 @@ private[asof] final class AsOfLayout(
 
   override def required(side: Side): Seq[Attribute] =
     (spec.join.keys(side).flatMap(_.references) :+ spec.times(side)).distinct
-
-  override def evicting(base: Array[Long]): BySide[Seq[Long]] =
-    BySide.of(_ => Seq(Watermarks.Unknown))
 
   override def reader(): StoredLayout.Reader = new StoredLayout.Reader {
     private val rows = new UnsafeAsOfRows(spec, inputs)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{JoinDistribution, StoredLayout}
 
 import io.streamjoin.join.ordered.OrderOperator
-import io.streamjoin.model.{BySide, Side, Watermarks}
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Routing
 
 /** How an ordered output stores rows. Each is emitted when the stored limit has passed its time. */
@@ -21,9 +21,6 @@ private[ordered] final class OrderLayout(
     ) {
 
   override def required(side: Side): Seq[Attribute] = spec.time.references.toSeq
-
-  override def evicting(base: Array[Long]): BySide[Seq[Long]] =
-    BySide.of(_ => Seq(Watermarks.Unknown))
 
   override def reader(): StoredLayout.Reader = new StoredLayout.Reader {
     private val rows = new TimedRows(spec, columns)

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.stateful.operator
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 
-import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.Routing
 
 /**
@@ -23,11 +23,12 @@ private[streamjoin] abstract class StoredLayout(
   def required(side: Side): Seq[Attribute]
 
   /**
-   * For each side, the watermarks that evict its rows, in the order of their limits.
+   * For each side, the watermarks that evict its rows, in the order of their limits. Without an
+   * override, a row has one limit, and no row is evicted.
    *
    * @param base the watermarks of the source columns
    */
-  def evicting(base: Array[Long]): BySide[Seq[Long]]
+  def evicting(base: Array[Long]): BySide[Seq[Long]] = BySide.of(_ => Seq(Watermarks.Unknown))
 
   /** Reads rows in one task. */
   def reader(): StoredLayout.Reader
