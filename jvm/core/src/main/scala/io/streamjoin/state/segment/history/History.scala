@@ -5,6 +5,7 @@ import java.io.DataOutputStream
 import scala.collection.mutable
 
 import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.state.segment.index.SegmentLimits
 
 /**
  * Reads the versions of a state from the newest to the oldest, so that deletions and matches of
@@ -51,7 +52,7 @@ final class History {
     val deleted = takeOut(row.id, removed(row.side))
     val joined = takeOut(row.id, marked(row.side))
     row.matched = row.matched || joined
-    !deleted && !expired(row)
+    !deleted && !SegmentLimits.isBelow(row.limits, head.watermarks(row.side))
   }
 
   /** These are rows of earlier versions. */
@@ -73,16 +74,6 @@ final class History {
 
   /** The ids of rows of earlier versions that were removed since. */
   private[segment] def removedIds(side: Side): Array[Long] = removed(side).keysIterator.toArray
-
-  private def expired(row: ChangeRow): Boolean = {
-    val watermarks = head.watermarks(row.side)
-    var k = 0
-    while (k < watermarks.length) {
-      if (row.limits(k) < watermarks(k)) return true
-      k += 1
-    }
-    false
-  }
 }
 
 object History {

@@ -77,15 +77,6 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
     isBelow(leastOfAll, watermarks)
   }
 
-  private def isBelow(limits: Array[Long], watermarks: Array[Long]): Boolean = {
-    var k = 0
-    while (k < limitCount) {
-      if (limits(k) < watermarks(k)) return true
-      k += 1
-    }
-    false
-  }
-
   /** The next live row whose limit is below the watermark, or -1. It can be read afterwards. */
   def nextBelow(k: Int, watermark: Long): Int = {
     var i = searchFrom
@@ -185,7 +176,17 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
   def allocated: Long = blocks.length * 8L + stale.size / 8
 }
 
-private object SegmentLimits {
+private[segment] object SegmentLimits {
+
+  /** Whether some limit is below its watermark. */
+  def isBelow(limits: Array[Long], watermarks: Array[Long]): Boolean = {
+    var k = 0
+    while (k < watermarks.length) {
+      if (limits(k) < watermarks(k)) return true
+      k += 1
+    }
+    false
+  }
 
   /**
    * Rows of a block. A row that is evicted among others that stay costs two visits of its block,
