@@ -182,8 +182,7 @@ final class SegmentJoinState[R](
 
   /** Writes the changes since the last version was sealed; rows must have been numbered. */
   def writeChange(out: DataOutputStream): Unit = {
-    val writer = new ChangeWriter(out)
-    writer.begin(ChangeHead(nextId, side => sides(side).watermarks))
+    val writer = new ChangeWriter(out, ChangeHead(nextId, side => sides(side).watermarks))
     val row = new ChangeRow
     for (side <- Side.both) {
       row.side = side

@@ -46,26 +46,22 @@ final class ChangeRow {
  * The sets of rows are the sides, with their names. Format 1 had no names, and no -1. Numbers
  * and distances are those of [[PackedOutput]].
  */
-private[segment] final class ChangeWriter(stream: DataOutputStream) {
+private[segment] final class ChangeWriter(stream: DataOutputStream, head: ChangeHead) {
   import ChangeFormat._
 
   private val out = new PackedOutput(stream)
 
   private var lastId = 0L
   private val lastTime = Array(0L, 0L)
-  private val limitCount = Array(0, 0)
+  private val limitCount = Side.both.map(head.watermarks(_).length).toArray
 
-  def begin(head: ChangeHead): Unit = {
-    out.number(Named)
-    out.number(head.nextId)
-    out.number(Side.both.length.toLong)
-    for (side <- Side.both) {
-      out.text(side.name)
-      val watermarks = head.watermarks(side)
-      limitCount(side.index) = watermarks.length
-      out.number(watermarks.length.toLong)
-      watermarks.foreach(out.long)
-    }
+  out.number(Named)
+  out.number(head.nextId)
+  out.number(Side.both.length.toLong)
+  for (side <- Side.both) {
+    out.text(side.name)
+    out.number(limitCount(side.index).toLong)
+    head.watermarks(side).foreach(out.long)
   }
 
   def row(row: ChangeRow): Unit = {
@@ -85,7 +81,10 @@ private[segment] final class ChangeWriter(stream: DataOutputStream) {
   }
 
   /** The ids may be in any order, and are in ascending order afterwards. */
-  def end(marked: Side => Array[Long], removed: Side => Array[Long]): Unit = {
+  def end(
+      marked: Side => Array[Long] = _ => Array.emptyLongArray,
+      removed: Side => Array[Long] = _ => Array.emptyLongArray
+  ): Unit = {
     out.number(0L)
     for (side <- Side.both; ids <- Seq(marked(side), removed(side))) put(ids)
     out.flush()

@@ -89,21 +89,10 @@ object History {
       whole: Boolean = true
   )(versions: (PackedInput => Unit) => Unit): Unit = {
     val history = new History
-    val writer = new ChangeWriter(out)
-    var begun = false
-    def begin(): Unit = if (!begun) {
-      writer.begin(history.head)
-      begun = true
-    }
-    versions { version =>
-      history.add(version) { row =>
-        begin()
-        writer.row(row)
-      }
-      begin()
-    }
-    if (whole) writer.end(_ => Array.emptyLongArray, _ => Array.emptyLongArray)
-    else writer.end(history.markedIds, history.removedIds)
+    // the head is that of the newest version
+    lazy val writer = new ChangeWriter(out, history.head)
+    versions(history.add(_)(row => writer.row(row)))
+    if (whole) writer.end() else writer.end(history.markedIds, history.removedIds)
   }
 
   /**
@@ -116,8 +105,7 @@ object History {
   def write(out: DataOutputStream, count: Long, watermarks: Side => Array[Long])(
       rows: (ChangeRow => Unit) => Unit
   ): Unit = {
-    val writer = new ChangeWriter(out)
-    writer.begin(ChangeHead(count, watermarks))
+    val writer = new ChangeWriter(out, ChangeHead(count, watermarks))
     var id = 0L
     rows { row =>
       row.id = id
@@ -125,6 +113,6 @@ object History {
       writer.row(row)
     }
     if (id != count) throw new IllegalStateException(s"there are $id rows instead of $count")
-    writer.end(_ => Array.emptyLongArray, _ => Array.emptyLongArray)
+    writer.end()
   }
 }

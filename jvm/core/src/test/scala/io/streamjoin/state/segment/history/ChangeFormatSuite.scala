@@ -16,8 +16,10 @@ class ChangeFormatSuite extends AnyFunSuite {
     val rows =
       for (n <- numbers; size <- sizes) yield (n, Array.tabulate(size)(i => (i * n).toByte))
     val written = new ByteArrayOutputStream
-    val writer = new ChangeWriter(new DataOutputStream(written))
-    writer.begin(ChangeHead(Long.MaxValue, side => if (side == Side.Left) Array(-5L) else Array()))
+    val writer = new ChangeWriter(
+      new DataOutputStream(written),
+      ChangeHead(Long.MaxValue, side => if (side == Side.Left) Array(-5L) else Array())
+    )
     for (((n, bytes), i) <- rows.zipWithIndex) {
       val row = new ChangeRow
       row.side = Side.both(i % 2)
