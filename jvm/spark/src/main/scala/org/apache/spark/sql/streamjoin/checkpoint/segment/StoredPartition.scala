@@ -257,12 +257,10 @@ private[segment] final class StoredPartition(
     val before = version.files.dropWhile(_ != some.last).drop(1).headOption
     val one = some.head.copy(from = if (before.isEmpty) 0 else some.last.from)
     files.write(one, before) { out =>
-      var begun = false
       History.merge(out, whole = before.isEmpty) { read =>
         for (file <- some) versions.readOne(file) { (numbers, in) =>
           // the numbers of the newest file
-          if (!begun) StoredMap.write(numbers, out)
-          begun = true
+          if (file == some.head) StoredMap.write(numbers, out)
           read(in)
         }
       }
