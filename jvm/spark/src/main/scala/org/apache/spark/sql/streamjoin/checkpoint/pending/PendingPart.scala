@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection
 }
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
+import org.apache.spark.sql.execution.datasources.v2.PartitionReaderFromIterator
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredGroupColumns, StoredGroups, StoredRow}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -47,29 +48,14 @@ private[pending] final case class PendingPart(
       side -> UnsafeProjection.create(columns.map(p.expressions))
     }
     val slowest = slowestGroup(stored.numbers)
-    val rows = stored.rows.filter(row => sides.contains(row.side) && isShown(row))
-    new PartitionReader[InternalRow] {
-      private var current: StoredRow = _
-
-      override def next(): Boolean = {
-        val more = rows.hasNext
-        if (more) current = rows.next()
-        more
-      }
-
-      override def get(): InternalRow = {
-        val side = current.side
-        val values = sides(side).values(
-          batch,
-          join.operator,
-          place(side),
-          current,
-          stored.watermark(side),
-          slowest
-        )
-        projections(side)(values)
-      }
-
+    val rows = stored.rows.filter(row => sides.contains(row.side) && isShown(row)).map { row =>
+      val side = row.side
+      val watermark = stored.watermark(side)
+      projections(side)(
+        sides(side).values(batch, join.operator, place(side), row, watermark, slowest)
+      )
+    }
+    new PartitionReaderFromIterator[InternalRow](rows) {
       override def close(): Unit = stored.close()
     }
   }
