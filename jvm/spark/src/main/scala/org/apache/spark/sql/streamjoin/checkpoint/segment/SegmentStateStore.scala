@@ -78,15 +78,10 @@ private[segment] final class SegmentStateStore(
   }
 
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo = {
-    def idOf(rows: Option[Resident]) =
-      rows.filter(_ => partition.reportsIds).flatMap(_.version.newestFile).map(_.id)
-    val base = committed.flatMap(_.before).flatMap(_.newestFile).map(_.id)
-    StateStoreCheckpointInfo(
-      id.partitionId,
-      version + 1,
-      idOf(committed),
-      base.filter(_ => partition.reportsIds)
-    )
+    def idOf(version: Option[Version]) =
+      version.filter(_ => partition.reportsIds).flatMap(_.newestFile).map(_.id)
+    val (now, base) = (idOf(committed.map(_.version)), idOf(committed.flatMap(_.before)))
+    StateStoreCheckpointInfo(id.partitionId, version + 1, now, base)
   }
 
   // ---- numbers ----
