@@ -18,7 +18,6 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredVersion
 }
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.model.Side
 import io.streamjoin.state.segment.history.{ChangeRow, History}
@@ -103,10 +102,8 @@ private[checkpoint] object SegmentFormat extends StateFormat {
     change.key = row.key
     change.time = row.time
     change.limits = row.limits
-    change.size = row.row.getSizeInBytes
-    change.offset = 0
-    if (change.bytes.length < change.size) change.bytes = new Array[Byte](change.size * 2)
-    row.row.writeToMemory(change.bytes, Platform.BYTE_ARRAY_OFFSET)
+    change.bytes = row.row.getBytes
+    change.size = change.bytes.length
   }
 
   override def open(store: StateStore, shape: StateShape): StoredState = store match {
