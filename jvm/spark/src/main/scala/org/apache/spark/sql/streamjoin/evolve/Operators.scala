@@ -96,7 +96,10 @@ private[evolve] object Continued {
       .zip(order.flatMap(before.inputs.lift).map(sources.placesBefore(_).toSet))
     val areKnown = pairs.length == now.inputs.length
     Option.when(
-      isKind && mayExchange && areKnown && pairs.forall { case (n, b) => (n & b).nonEmpty }
+      isKind && mayExchange && areKnown && pairs.forall { case (n, b) =>
+        // an operator of one input has no sources on its right
+        n.isEmpty && b.isEmpty || (n & b).nonEmpty
+      }
     ) {
       val sameKeys = now.layout.exists(_.description.keys == before.join.description.keys)
       2 * pairs.count { case (n, b) => n == b } + (if (sameKeys) 1 else 0)
