@@ -9,10 +9,10 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from streamjoin import doctor, evolve, impose_order, pending
+from streamjoin import doctor, evolve, from_upserts, impose_order, pending
 from tests.fingerprints import fingerprints
 from tests.parameters import STATE_FORMATS
-from tests.streams import Landing, Run
+from tests.streams import Landing, Run, planned_at
 
 ROW = "id INT, t TIMESTAMP, v INT"
 WITHIN = "a.id = b.id AND b.t BETWEEN a.t AND a.t + INTERVAL '{}' MINUTE"
@@ -345,3 +345,56 @@ def test_an_as_of_join_gets_columns_and_another_type(pair: Pair) -> None:
     finer = pair.stream("a").streamJoin(pair.stream("b"), on + " AND a.v = b.v", "asof")
     with pytest.raises(AnalysisException, match="UNSUPPORTED_CHANGE"):
         evolve(run.checkpoint, pair.folder / "finer", finer)
+
+
+def test_latest_versions_below_a_changelog_join_stay(pair: Pair) -> None:
+    """A row that leaves its join key is retracted from there by its stored version."""
+
+    def joined(value: str) -> DataFrame:
+        def latest(name: str) -> DataFrame:
+            rows = pair.landings[name].stream().selectExpr("id", "t", value)
+            return from_upserts(rows, key="id", sequence_by="t").alias(name)
+
+        result: DataFrame = latest("a").streamJoin(latest("b"), "a.v = b.v")
+        return result.selectExpr("a.id AS a", "b.id AS b", "a.v", "_change_type")
+
+    run = pair.run(joined("v"))
+    pair.land("a", (1, "10:00", 5))
+    pair.land("b", (7, "10:00", 5))
+    assert emitted(run) == [(1, 7, 5, "insert")]
+    lines = evolved(run, joined("CAST(v AS BIGINT) AS v"))
+    assert not says(lines, "starts without rows")
+    assert says(lines, "v INT BIGINT the same, cast")
+    pair.land("a", (1, "10:10", 6), (2, "10:10", 5))
+    assert emitted(run) == [(1, 7, 5, "delete"), (2, 7, 5, "insert")]
+
+
+def test_added_column_of_a_changelog_join_with_ttl(pair: Pair) -> None:
+    """Stored rows keep their age and their tombstones, and get the value of `fill`."""
+
+    def joined(*more: str) -> DataFrame:
+        rows = pair.landings["a"].stream().selectExpr("id", "t", "v < 0 AS gone", *more)
+        orders = from_upserts(rows, key="id", sequence_by="t", deletes="gone").alias("a")
+        customers = pair.landings["b"].stream().selectExpr("id").alias("b")
+        result: DataFrame = orders.streamJoin(
+            customers, "a.id = b.id", "left", mode="changelog", state_ttl="1 hour"
+        )
+        return result.selectExpr("a.id", "b.id AS b", *(f"a.{c}" for c in more), "_change_type")
+
+    run = pair.run(joined())
+    pair.land("a", (1, "10:00", 1), (2, "10:00", 2), (3, "10:05", -1))
+    assert sorted(planned_at(run, 0), key=str) == [
+        (1, None, "insert"),
+        (2, None, "insert"),
+        (3, None, "delete"),
+    ]
+    evolved(run, joined("v"), fill={"v": 9})
+    # a change that is older than the deletion of its row
+    pair.land("a", (3, "10:00", 3))
+    pair.land("b", (1, "10:00", 0))
+    assert sorted(planned_at(run, 60), key=str) == [
+        (1, 1, 9, "insert"),
+        (1, None, 9, "delete"),
+    ]
+    pair.land("b", (2, "10:00", 0))
+    assert planned_at(run, 61) == []

@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 
-from streamjoin import evolve, from_upserts, impose_order
+from streamjoin import evolve, from_changelog, from_upserts, impose_order
 from tests.evolve.test_evolve import ROW, WITHIN, Pair, emitted
 from tests.fingerprints import fingerprints
 from tests.streams import Landing, Run
@@ -22,6 +22,10 @@ def pair(spark: SparkSession, tmp_path: Path) -> Pair:
     session = spark.newSession()
     session.conf.set("spark.sql.shuffle.partitions", "2")
     return Pair(session, tmp_path)
+
+
+# only rows that may be deleted are found by all columns
+KIND = "IF(v < 0, 'delete', 'insert') AS op"
 
 
 def started(pair: Pair, result: DataFrame) -> Run:
@@ -99,23 +103,42 @@ def test_rows_that_would_be_late_above_are_refused(pair: Pair) -> None:
     assert "STREAM_JOIN_REWRITE.LATE_ABOVE" in refusal(run, chain(5))
 
 
-def test_a_changed_changelog_join_is_refused_and_an_unchanged_one_continues(pair: Pair) -> None:
-    def changes(name: str) -> DataFrame:
-        rows = pair.landings[name].stream().select("id", "v")
-        return from_upserts(rows, key="id", sequence_by="v").alias(name)
+def test_a_changelog_join_takes_other_columns_and_nothing_else(pair: Pair) -> None:
+    def joined(
+        on: str = "a.id = b.id",
+        how: str = "inner",
+        columns: tuple[str, ...] = ("id", "v"),
+        counted: bool = False,
+    ) -> DataFrame:
+        def changes(name: str) -> DataFrame:
+            rows = pair.landings[name].stream().selectExpr(*columns)
+            if counted:
+                return from_changelog(rows.selectExpr("*", KIND), op="op").alias(name)
+            return from_upserts(rows, key="id", sequence_by="v").alias(name)
 
-    def joined(on: str) -> DataFrame:
-        result: DataFrame = changes("a").streamJoin(changes("b"), on)
-        return result.selectExpr("a.id AS a", "b.v AS b", "_change_type")
+        result: DataFrame = changes("a").streamJoin(changes("b"), on, how)
+        return result.select("a.*", "b.*", "_change_type")
 
-    run = started(pair, joined("a.id = b.id"))
-    said = refusal(run, joined("a.id = b.id AND a.v < 5"))
-    assert "STREAM_JOIN_REWRITE.UNSUPPORTED_CHANGE" in said
-    to = run.checkpoint.with_name("to")
-    evolve(run.checkpoint, to, joined("a.id = b.id"))
+    run = started(pair, joined())
+    for changed, what in {
+        joined("a.id = b.id AND a.v < 5"): "the condition was (left.id = right.id), and is",
+        joined(how="left"): "the type of the changelog join was INNER, and is LEFT OUTER",
+        joined(counted=True): "the identity of rows was left: key id",
+        joined(columns=("id", "v % 2 AS v")): "an expression of an input was or is left.v = ",
+    }.items():
+        said = refusal(run, changed)
+        assert "STREAM_JOIN_REWRITE.UNSUPPORTED_CHANGE" in said
+        assert what in said
+    to = run.checkpoint.with_name("kept")
+    evolve(run.checkpoint, to, joined())
     run.checkpoint = to
     pair.land("b", (2, "10:30", 20))
-    assert [row[:2] for row in emitted(run)] == [(2, 20)]
+    assert [row[:4] for row in emitted(run)] == [(2, 2, 2, 20)]
+    run.checkpoint = run.checkpoint.with_name("counted")
+    run.result = joined(counted=True)
+    run.step()
+    more = joined(columns=("id", "v", "t"), counted=True)
+    assert "the column t is added to an input without a key" in refusal(run, more)
 
 
 def test_the_refusal_at_start_has_the_call(pair: Pair) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from streamjoin import evolve, stream_join
+from streamjoin import evolve, from_changelog, stream_join
 from tests.golden_checkpoints.archive import ELSEWHERE, archive, unpack
 from tests.golden_checkpoints.cases import CASES, WITHIN_THE_HOUR, Case, at, both, ordered
-from tests.golden_checkpoints.day import FORMATS, Day, decided, settings
+from tests.golden_checkpoints.day import FORMATS, Day, answer, decided, settings
 
 Row = tuple[int | None, ...]
 FULL = "l.k = r.k AND "
@@ -60,6 +60,13 @@ def with_another_above(inputs: dict[str, DataFrame]) -> DataFrame:
     return above.selectExpr("l.n AS l", "r.n AS r", "b.n AS b")
 
 
+def changed_tables(inputs: dict[str, DataFrame]) -> DataFrame:
+    of = {n: df.selectExpr("CAST(k AS BIGINT) AS key", "n", "op") for n, df in inputs.items()}
+    left, right, b = (from_changelog(of[name], key="n", op="op").alias(name) for name in "lrb")
+    joined = stream_join(stream_join(left, right, "l.n = r.n", "left"), b, "l.n = b.n", "left")
+    return joined.selectExpr("l.n AS n", "l.key AS l", "r.key AS r", "b.key AS b", "_change_type")
+
+
 CHANGES = [
     Change(
         "a column added",
@@ -95,6 +102,13 @@ CHANGES = [
         inputs="lrb",
     ),
     Change("a join removed", both(FULL + WITHIN_THE_HOUR, "left"), case="chain"),
+    Change(
+        "columns of changelog joins",
+        changed_tables,
+        case="changes_in_a_chain",
+        inputs="lrb",
+        more={"rename": {"k": "key"}},
+    ),
 ]
 
 
@@ -117,12 +131,17 @@ def test_a_kept_checkpoint_goes_on_changed(
         to = tmp_path / "changed"
         evolve(day.run.checkpoint, to, day.run.result, sources=sources, **change.more)
         day.run.checkpoint = to
+        has_more = set(change.inputs) - set(before.schemas)
         for n, batch in enumerate(before.evening):
             more = (
                 [{"n": 31, "k": 1, "t": at("12:00")}]
                 if n == 0
                 else [{"n": -1, "t": at("20:00", 6)}]
             )
-            rows = {**batch, **({"b": more} if "b" in change.inputs else {})}
-            day.play([{name: of for name, of in rows.items() if name in change.inputs}])
-    assert decided(case, day.run.rows()) == decided(case, change.expected)
+            landed = {**batch, **dict.fromkeys(has_more, more)}
+            day.play([{name: of for name, of in landed.items() if name in change.inputs}])
+        rows, wanted = day.run.rows(), decided(case, change.expected)
+        if before.changes:
+            rows = [*map(tuple, morning.output), *rows]
+            wanted = answer(spark, before, [*morning.batches, *before.evening])
+    assert decided(before, rows) == wanted

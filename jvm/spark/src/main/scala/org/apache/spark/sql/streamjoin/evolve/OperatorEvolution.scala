@@ -51,7 +51,7 @@ private[evolve] final class OperatorEvolution(
 
   private def copied(now: ChangedOperator, before: StoredOperator): EvolvedOperator = {
     if (!now.exec.continuesFrom(before.join.metadata))
-      throw refuse("UNSUPPORTED_CHANGE", Seq("operator" -> now.name))
+      throw unsupported(now, "another order within partitions")
     val surveys = writer.survey(CopiedReader(before.join))
     val rows = surveys.map(_.targets.values.map(_.count).sum)
     val contents = surveys.zip(rows).sortBy(_._1.partition).map { case (s, count) =>
@@ -72,11 +72,11 @@ private[evolve] final class OperatorEvolution(
   ): EvolvedOperator = {
     import continued.{before, from}
     val join = before.join
-    requireKnown(now, join.description, layout.description)
     val sides = BySide.of { side =>
       val places = sources.placesBefore(before.inputs.lift(from(side).index).getOrElse(Nil))
       columns.of(join.rows(from(side)), places, layout.columns(side), layout.required(side))
     }
+    requireKnown(now, join.description, layout, sides)
     val found = watermarks.of(now, Some(before))
     val evicting = layout.evicting(WatermarkTable.base(found))
     val flags = BySide.of(flagsOf(join.description, from, layout.description))
@@ -115,12 +115,15 @@ private[evolve] final class OperatorEvolution(
     EvolvedOperator(now, reader, contents, told)
   }
 
-  /** The flags of an as-of join say which rows are settled. */
+  /**
+   * The flags of an as-of join say which rows are settled, those of a changelog join which have
+   * results.
+   */
   private def flagsOf(before: JoinDescription, from: BySide[Side], now: JoinDescription)(
       side: Side
   ): FlagRule = now.kind match {
-    case _: DescribedKind.AsOf => FlagRule.AllStay
-    case _                     => FlagRule.of(before.joinType, from(side), now.joinType, side)
+    case DescribedKind.EventTime => FlagRule.of(before.joinType, from(side), now.joinType, side)
+    case _                       => FlagRule.AllStay
   }
 
   /** The numbers of each new partition that stay, besides its watermarks. */
@@ -154,13 +157,27 @@ private[evolve] final class OperatorEvolution(
   private def requireKnown(
       now: ChangedOperator,
       before: JoinDescription,
-      after: JoinDescription
+      layout: StoredLayout,
+      sides: BySide[Seq[ColumnChange]]
   ): Unit = {
-    if (
-      after.kind != DescribedKind.EventTime &&
-      (before.kind != after.kind || before.keys.map(columns.renamedIn) != after.keys)
+    val after = layout.description
+    after.kind match {
+      case DescribedKind.EventTime => ()
+      case _: DescribedKind.AsOf =>
+        if (before.kind != after.kind || before.keys.map(columns.renamedIn) != after.keys)
+          throw unsupported(now, "another key or tolerance of an as-of join")
+      case _: DescribedKind.Changelog =>
+        ChangelogChanges.refused(before, after, sides, columns.renamedIn)
+          .foreach(what => throw unsupported(now, what))
+    }
+    for (
+      side <- Side.both if layout.isFoundByAll(side); added <- sides(side).find(_.before.isEmpty)
     )
-      throw refuse("UNSUPPORTED_CHANGE", Seq("operator" -> now.name))
+      throw unsupported(
+        now,
+        s"the column ${added.now.get.name} is added to an input without a key, and a delete finds " +
+          "a row by all columns"
+      )
     if (after.times.bounds == Seq(JoinDescription.Contradiction))
       throw refuse("NEVER_TRUE", Seq("operator" -> now.name))
     for {
@@ -168,6 +185,9 @@ private[evolve] final class OperatorEvolution(
       is <- after.zone if is.stored.nonEmpty && !SessionZone.same(was.id, is.id)
     } throw refuse("OTHER_ZONE", Seq("operator" -> now.name, "before" -> was.id, "now" -> is.id))
   }
+
+  private def unsupported(now: ChangedOperator, what: String) =
+    refuse("UNSUPPORTED_CHANGE", Seq("operator" -> now.name, "what" -> what))
 
   private def requireDecided(
       now: ChangedOperator,

@@ -15,7 +15,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BatchInfo,
   JoinDistribution,
   JoinExec,
-  StatefulBinaryExec
+  StatefulBinaryExec,
+  StoredLayout
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.OperatorMetrics
 import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
@@ -110,6 +111,9 @@ class ChangelogJoinExec(
 
   override protected def description(format: StateFormat): String =
     DescribedChangelog.of(spec, format).json
+
+  override private[streamjoin] def layout: Option[StoredLayout] =
+    Some(new ChangelogLayout(spec, DescribedChangelog.of(spec, format)))
 
   override protected def storedRows(side: Side): StructType = spec.side(side).stored
 

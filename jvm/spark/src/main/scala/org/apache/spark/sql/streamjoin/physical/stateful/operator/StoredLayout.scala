@@ -22,6 +22,9 @@ private[streamjoin] abstract class StoredLayout(
   /** The columns that stored rows must have a value of: those of keys and event times. */
   def required(side: Side): Seq[Attribute]
 
+  /** Whether later changes find a stored row by all of its columns, so that none can be added. */
+  def isFoundByAll(side: Side): Boolean = false
+
   /**
    * For each side, the watermarks that evict its rows, in the order of their limits. Without an
    * override, a row has one limit, and no row is evicted.
