@@ -165,9 +165,10 @@ def test_batch_emits_the_rows_of_its_micro_batch(
         assert begun == [len(rows) for rows in given]
 
 
-def supported(numbers: Iterator[int], count: int) -> Iterator[Case]:
+def supported(seed: int, count: int) -> Iterator[Case]:
+    numbers = itertools.count()
     while count:
-        case = generate(1, next(numbers))
+        case = generate(seed, next(numbers))
         used = {each for source in case.inputs for each in source.below} | {case.above}
         itself = any(source.same_as for source in case.inputs)
         if not (used & REFUSED or itself or has_two_joins_below(case.tree)):
@@ -192,7 +193,8 @@ def has_two_joins_below(node: Node) -> bool:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
-        cases = list(supported(itertools.count(), metafunc.config.option.realtime_cases))
+        option = metafunc.config.option
+        cases = list(supported(option.realtime_seed, option.realtime_cases))
         metafunc.parametrize("case", cases, ids=[case.name for case in cases])
 
 
