@@ -26,7 +26,7 @@ from tests.realtime.running import (
     await_rows,
     needs_4_3,
     read_offsets,
-    run,
+    running,
     start,
 )
 from tests.streams import wait_until
@@ -204,6 +204,8 @@ def verdicts(
     realtime: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Pool]:
+    run = running(request.config.option.realtime_batch)
+
     def work(case: Case) -> Verdict:
         return check(case, realtime, tmp_path_factory.mktemp(f"case-{case.name}-"), running=run)
 
