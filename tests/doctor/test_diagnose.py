@@ -234,6 +234,17 @@ def test_numeric_watermark_is_not_compared_with_the_clock() -> None:
     assert diagnose(Known(progress=ahead, described=[DESCRIBED])).headline.code == "WATERMARK_AHEAD"
 
 
+def test_length_of_a_batch_in_real_time_mode_is_not_judged() -> None:
+    """A batch of two hours ends two hours after the clock of its start."""
+    hours, minute = 2 * 3_600_000, 60_000
+    last = report(0, joinedRows=1, **{"delay.ot": 0, "watermark.ot": 1714816800000 + hours})
+    last["durationMs"]["triggerExecution"] = hours + 500
+    assert codes(last, length=hours, running=(1, hours + 5_000)) == ["HEALTHY"]
+    assert codes(last, length=hours, running=(1, hours + minute)) == ["BATCH_RUNS_LONG"]
+    last["durationMs"]["triggerExecution"] = minute
+    assert codes(last) == ["WATERMARK_AHEAD"]
+
+
 def test_key_sample_suggests_the_normalizing_function() -> None:
     def advice(left: list[Any], right: list[Any]) -> str:
         sample = {"left": [{"id": v} for v in left], "right": [{"id": v} for v in right]}

@@ -71,7 +71,7 @@ def test_render_shows_watermarks_rows_and_totals_of_a_join() -> None:
 
 
 def test_render_without_a_batch_or_a_join() -> None:
-    assert render([]) == ["no batch has run yet"]
+    assert render([]) == ["no batch has ended yet"]
     assert render([{**report(0), "stateOperators": []}])[1] == "no join of this project"
 
 
@@ -263,7 +263,7 @@ def test_special_characters_keep_the_picture_well_formed() -> None:
     odd = {**report(0), "name": "<b> & 'c'"}
     drawn(Known(reports([odd])))
     assert "no join of this project" in picture(Known(reports([{**odd, "stateOperators": []}])))
-    assert "no batch has run yet" in picture(Known())
+    assert "no batch has ended yet" in picture(Known())
 
 
 def test_notebook_replaces_the_previous_picture(monkeypatch: pytest.MonkeyPatch) -> None:

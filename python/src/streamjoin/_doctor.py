@@ -18,7 +18,13 @@ from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.figures import source_rows
 from streamjoin._diagnosis.findings import Diagnosis
 from streamjoin._diagnosis.known import Known, TopKey, Waiting
-from streamjoin._diagnosis.triggers import interval, next_batch, running
+from streamjoin._diagnosis.triggers import (
+    batch_length,
+    interval,
+    next_batch,
+    running,
+    unreported,
+)
 from streamjoin._explained import plan_of
 from streamjoin._pending import pending, place, session_of
 from streamjoin._progress import plain, reports
@@ -90,6 +96,7 @@ def _known(session: SparkSession, query: StreamingQuery, location: str) -> Known
     state = _State(session, query)
     progress = list(query.recentProgress)
     error = query.exception()
+    zone, runs, length = _zones.of_session(session), running(query), batch_length(query)
     return Known(
         progress=reports(progress),
         described=_described(session, location),
@@ -99,10 +106,11 @@ def _known(session: SparkSession, query: StreamingQuery, location: str) -> Known
         waiting=state.waiting,
         sample=state.sample,
         plan=lambda: plan_of(query),
-        zone=_zones.of_session(session),
-        next_batch=next_batch(query, progress, _zones.of_session(session)),
+        zone=zone,
+        next_batch=next_batch(query, progress, zone) or unreported(runs, length),
         interval=interval(query),
-        running=running(query),
+        length=length,
+        running=runs,
         top_key=state.top_key,
     )
 

@@ -60,7 +60,7 @@ class _Series:
 def picture(known: Known) -> str:
     """Draw the joins of a query."""
     if not known.progress:
-        return "<p>no batch has run yet</p>"
+        return "<p>no batch has ended yet</p>"
     if not known.joins:
         return f"<p><b>{escape(header(known))}</b></p><p>no join of this project</p>"
     drawings = [_join(known, join) for join in known.joins]

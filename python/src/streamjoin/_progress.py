@@ -16,11 +16,18 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch of one join: its report, and the start time of the batch."""
+    """One batch of one join: its report, and the times at which the batch began and ended."""
 
     number: int
     at: datetime
+    ended: datetime
     report: Mapping[str, Any]
+
+    @classmethod
+    def of_report(cls, report: Mapping[str, Any], operator: Mapping[str, Any]) -> Batch:
+        at = instant(report["timestamp"])
+        took = timedelta(milliseconds=report.get("durationMs", {}).get("triggerExecution", 0))
+        return cls(report["batchId"], at, at + took, operator)
 
     @property
     def metrics(self) -> Mapping[str, int]:
@@ -119,9 +126,7 @@ def _with(progress: list[dict[str, Any]], metric: str, name: str = JOIN) -> list
             if o["operatorName"] == name and metric in o["customMetrics"]
         ]
         for position, operator in enumerate(operators):
-            of.setdefault(position, []).append(
-                Batch(report["batchId"], instant(report["timestamp"]), operator)
-            )
+            of.setdefault(position, []).append(Batch.of_report(report, operator))
     return [Join(position, tuple(batches)) for position, batches in sorted(of.items())]
 
 
@@ -131,8 +136,7 @@ def of_spark(progress: list[dict[str, Any]]) -> list[Join]:
     for report in progress:
         for position, operator in enumerate(report["stateOperators"]):
             if operator["operatorName"] not in (JOIN, ORDER):
-                batch = Batch(report["batchId"], instant(report["timestamp"]), operator)
-                of.setdefault(position, []).append(batch)
+                of.setdefault(position, []).append(Batch.of_report(report, operator))
     return [Join(position, tuple(batches)) for position, batches in sorted(of.items())]
 
 

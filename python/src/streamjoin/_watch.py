@@ -99,7 +99,7 @@ def render(known: Known | Sequence[Any], width: int | None = None) -> list[str]:
     if not isinstance(known, Known):
         known = Known(reports(known))
     if not known.progress:
-        return ["no batch has run yet"]
+        return ["no batch has ended yet"]
     if not known.joins:
         return [header(known), "no join of this project"]
     return [header(known), *(line for join in known.joins for line in _join(join, width))]

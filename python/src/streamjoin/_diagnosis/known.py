@@ -67,8 +67,9 @@ class Known:
     """All inputs of a diagnosis; a fact that needs a Spark job is computed on demand.
 
     `described` has the descriptions next to the state; empty if the checkpoint was deleted.
-    `next_batch` describes when the next batch begins, if a trigger decides that. `interval` is that
-    of the trigger in milliseconds; `running` is the batch that runs now, with its milliseconds.
+    `next_batch` describes when the next batch begins, if a trigger decides that, or the batch that
+    runs in real-time mode. `interval` is that of the trigger in milliseconds, and `length` that of
+    a batch in real-time mode; `running` is the batch that runs now, with its milliseconds.
     """
 
     progress: Sequence[dict[str, Any]] = ()
@@ -82,6 +83,7 @@ class Known:
     zone: tzinfo = timezone.utc
     next_batch: str = ""
     interval: int | None = None
+    length: int | None = None
     running: tuple[int, int] | None = None
     top_key: TopKeyOf = lambda operator, side, rows, names: None
 

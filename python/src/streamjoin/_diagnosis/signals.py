@@ -32,6 +32,7 @@ class Signal(Enum):
     # of the query
     ERROR = auto()
     NO_REPORT = auto()
+    REAL_TIME = auto()
     SOURCES_EMPTY = auto()
     SOURCES_SILENT = auto()
     ROWS_HELD = auto()
@@ -191,6 +192,7 @@ def _both_probed(s: Subject) -> bool:
 _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.ERROR: lambda s: bool(s.known.error),
     Signal.NO_REPORT: lambda s: not s.known.progress,
+    Signal.REAL_TIME: lambda s: s.known.length is not None,
     Signal.SOURCES_EMPTY: lambda s: _sources_empty(s.known),
     Signal.SOURCES_SILENT: lambda s: _sources_silent(s.known),
     Signal.ROWS_HELD: lambda s: _rows_wait(s.known),

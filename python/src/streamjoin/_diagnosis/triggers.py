@@ -17,6 +17,7 @@ from streamjoin._progress import instant, reports, shown_span, shown_time
 _WAITS = "Waiting for next trigger"
 _RUNS = "Processing new data"
 _INTERVAL = re.compile(r"ProcessingTimeTrigger\((\d+)\)")
+_REAL_TIME = re.compile(r"RealTimeTrigger\((\d+)\)")
 
 # A shorter interval does not explain missing output.
 _LEAST_MS = 10_000
@@ -52,22 +53,51 @@ def running(query: StreamingQuery) -> tuple[int, int] | None:
     if _connect.is_connect(query) or query.status.get("message") != _RUNS:
         return None
     of_jvm: Any = query._jsq
+    if batch_length(query) is not None:
+        # the offsets of a batch are written at its end
+        execution = of_jvm.streamingQuery().lastExecution()
+        if execution is None:
+            return None
+        return execution.currentBatchId(), _since(execution.offsetSeqMetadata())
     latest = of_jvm.streamingQuery().offsetLog().getLatest()
     if latest.isEmpty():
         return None
     number, offsets = latest.get()._1(), latest.get()._2()
     # named differently up to Spark 4.1
     metadata = offsets.metadataOpt() if "metadataOpt" in dir(offsets) else offsets.metadata()
-    began = metadata.get().batchTimestampMs()
-    return number, round(datetime.now(timezone.utc).timestamp() * 1000) - began
+    return number, _since(metadata.get())
+
+
+def _since(metadata: Any) -> int:
+    began: int = metadata.batchTimestampMs()
+    return round(datetime.now(timezone.utc).timestamp() * 1000) - began
 
 
 def interval(query: StreamingQuery) -> int | None:
     """Return the milliseconds between two triggers; None on Spark Connect, which hides them."""
+    return _of_trigger(query, _INTERVAL)
+
+
+def batch_length(query: StreamingQuery) -> int | None:
+    """Return the milliseconds of a batch in real-time mode; None on Spark Connect, too."""
+    return _of_trigger(query, _REAL_TIME)
+
+
+def unreported(runs: tuple[int, int] | None, length: int | None) -> str:
+    """Describe the batch that runs in real-time mode, which has no report; empty otherwise."""
+    if runs is None or length is None:
+        return ""
+    return (
+        f"Batch {runs[0]} has been running for {shown_span(runs[1])} of {shown_span(length)}; its "
+        "rows are counted at its end."
+    )
+
+
+def _of_trigger(query: StreamingQuery, kind: re.Pattern[str]) -> int | None:
     if _connect.is_connect(query):
         return None
     of_jvm: Any = query._jsq
-    found = _INTERVAL.fullmatch(str(of_jvm.streamingQuery().trigger().toString()))
+    found = kind.fullmatch(str(of_jvm.streamingQuery().trigger().toString()))
     return int(found[1]) if found else None
 
 

@@ -52,7 +52,7 @@ def beyond_the_clock(s: Subject) -> list[tuple[Batch, int]]:
         (batch, mark)
         for batch in s.of_join.batches
         if (mark := batch.of("watermark").get(s.time)) is not None
-        and mark > milliseconds(batch.at) + margin
+        and mark > milliseconds(batch.ended) + margin
     ]
 
 
@@ -70,7 +70,7 @@ def ahead(s: Subject) -> Finding:
     return watermark_ahead(
         s.of_join.said(s.time),
         s.of_join.time(s.time, mark),
-        mark - milliseconds(batch.at),
+        mark - milliseconds(batch.ended),
         f"since batch {since}; late rows in the last batch: {late}",
         alone=bool(ever),
     )

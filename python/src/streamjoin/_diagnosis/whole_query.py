@@ -18,6 +18,10 @@ _APPENDED = ("=== Streaming Query ===", "JVM stacktrace:", "\n\tat ")
 # A batch that has run for less is not long.
 _LEAST_MS = 10_000
 
+_SHORT = (
+    " In real-time mode the time to plan a batch is part of it: a longer batch may read the rows."
+)
+
 # The number of lines of an exception in a finding.
 _LINES = 3
 
@@ -84,11 +88,24 @@ def no_batch(s: Subject) -> Finding:
     )
 
 
+def first_batch_runs(s: Subject) -> Finding:
+    return Finding(
+        "NO_BATCH",
+        f"No batch has ended yet. {s.known.next_batch or s.known.status}",
+        cause="In real-time mode a match is emitted at once, and Spark reports at the end of a "
+        "batch.",
+        write="Call the doctor again when the batch has ended.",
+    )
+
+
 def runs_long(known: Known) -> bool:
-    """Check whether the current batch has run for ten times as long as the batch before."""
-    took = _durations(known)
+    """Check whether the current batch has run for ten times as long as the batch before.
+
+    In real-time mode, the length of a batch does not count.
+    """
+    took, length = _durations(known), known.length or 0
     runs = 0 if known.running is None else known.running[1]
-    return bool(took) and runs >= max(_LEAST_MS, 10 * took[-1])
+    return bool(took) and runs - length >= max(_LEAST_MS, 10 * (took[-1] - length))
 
 
 def batch_runs_long(s: Subject) -> Finding:
@@ -138,7 +155,8 @@ def never_any_input(s: Subject) -> Finding:
         f"No source has delivered a row since the query started ({since}).",
         {"reports": s.known.silent},
         "Only rows advance a watermark.",
-        "Check the sources: paths, topics, starting offsets, and filters below the join.",
+        "Check the sources: paths, topics, starting offsets, and filters below the join."
+        + _SHORT * (s.known.length is not None),
     )
 
 

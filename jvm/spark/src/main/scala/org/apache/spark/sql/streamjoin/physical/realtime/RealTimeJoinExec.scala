@@ -107,6 +107,10 @@ private[physical] class RealTimeJoinExec(tagged: SparkPlan, join: StreamJoinExec
     }
   }
 
+  /** The end of the batch: its rows arrive until then. */
+  override protected def clockMs: Option[Long] =
+    batch.timeMs.map(_ + RealTimeMode.durationMs(left).getOrElse(0L))
+
   override def getProgress(): StateOperatorProgress = {
     for (inputs <- left.collectFirst { case t: TaggedInputsExec => t }; side <- Side.both)
       longMetric(Figure.Ahead.of(side).name).set(JoinInputs.ahead(inputs.children(side.index)))

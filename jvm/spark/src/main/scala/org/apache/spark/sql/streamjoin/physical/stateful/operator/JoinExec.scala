@@ -42,7 +42,10 @@ private[physical] trait JoinExec extends EventTimeExec {
   final override protected def watermarkCount: Int = bounds.columns.length
 
   final override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
-    joinTimes.shown(received, batch.timeMs)
+    joinTimes.shown(received, clockMs)
+
+  /** The time with which a report compares the watermarks. */
+  protected def clockMs: Option[Long] = batch.timeMs
 
   final override protected def shownBases: Map[Int, String] = joinTimes.shownBases
 
