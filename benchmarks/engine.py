@@ -72,14 +72,14 @@ class Engine:
         """
         main = f"{_PACKAGE}.{self.main}"
         if self.submitted:
-            path = os.pathsep.join([*map(str, self._jars()), streamjoin.jar_path()])
+            path = os.pathsep.join([*map(str, self.jars()), streamjoin.jar_path()])
             submit = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
             heap = ["--driver-memory", _HEAP, "--driver-java-options", " ".join(_HEAP_OPTIONS)]
             options = ["--class", main, *heap, "--driver-class-path", path]
             return [submit, *options, "spark-internal", *arguments]
         home = os.environ.get("JAVA_HOME")
         java = str(Path(home) / "bin" / "java") if home else "java"
-        path = os.pathsep.join(map(str, self._jars()))
+        path = os.pathsep.join(map(str, self.jars()))
         heap = [f"-Xmx{_HEAP}", *_HEAP_OPTIONS]
         return [java, *heap, *self.options, "-cp", path, main, *arguments]
 
@@ -87,7 +87,14 @@ class Engine:
         """Check whether the required jars exist."""
         return any((_JARS / self.folder).glob("*.jar"))
 
-    def _jars(self) -> list[Path]:
+    def jars(self) -> list[Path]:
+        """Give the class path.
+
+        Raises
+        ------
+        NotStagedError
+            The jars have not been built.
+        """
         jars = sorted((_JARS / self.folder).glob("*.jar"))
         if not jars:
             raise NotStagedError(f"no jars in {_JARS / self.folder}; run: make bench-jars")

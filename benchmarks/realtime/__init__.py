@@ -1,0 +1,1 @@
+"""Latency of single matches, and a query at a steady rate: ``python -m benchmarks.realtime``."""
