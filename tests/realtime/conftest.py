@@ -18,6 +18,8 @@ def realtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
     builder = configured(builder, tmp_path_factory.mktemp("warehouse"))
     # The batch queries of the tests take few of these slots.
     builder = builder.config("spark.default.parallelism", "2").config("spark.log.level", "OFF")
+    # set by the first store of a process
+    builder = builder.config("spark.sql.streaming.stateStore.maintenanceInterval", "500ms")
     session = builder.config(map=dict(SETTINGS)).getOrCreate()
     yield session
     session.stop()

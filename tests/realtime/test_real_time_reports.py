@@ -1,11 +1,13 @@
-"""What a user sees of a query in real-time mode: doctor, explain and progress."""
+"""A query in real-time mode while it runs: doctor, explain, progress, and its state files."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from datetime import datetime, timezone
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 import streamjoin
@@ -56,5 +58,32 @@ def test_reports_of_ended_batches(realtime: SparkSession, tmp_path: Path) -> Non
         seen = streamjoin.doctor(query)
         assert [each.code for each in seen.findings] == ["HEALTHY"]
         assert " of 3 seconds; its rows are counted at its end." in seen.headline.headline
+    finally:
+        query.stop()
+
+
+@needs_4_3
+@pytest.mark.parametrize("every", [None, "500 milliseconds"])
+def test_maintenance_deletes_state_files(
+    every: str | None, realtime: SparkSession, tmp_path: Path
+) -> None:
+    """Spark 4.3 calls other methods of a state store provider than earlier versions."""
+    session = realtime.newSession()
+    session.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    streams, sink = Streams(session), Sink(session, f"maintained {every}")
+    query = start(streams.joined(), sink, str(tmp_path), every)
+    state = tmp_path / "state" / "0" / "0"
+    numbers = itertools.count()
+
+    def has_no_file_of_the_first_version() -> bool:
+        number = next(numbers)
+        streams.orders.add(row("o", number, number))
+        names = {each.name.partition("_")[0] for each in state.glob("*.change")}
+        return "1" not in names and len(names) > 0
+
+    try:
+        streams.orders.add(row("o", 0, 0))
+        wait_until(query, lambda: any(state.glob("1_*.change")))
+        wait_until(query, has_no_file_of_the_first_version)
     finally:
         query.stop()

@@ -31,4 +31,7 @@ private[streamjoin] trait VersionedStores extends StateStoreProvider {
   ): Unit = ()
 
   @volatile var unloaded: Boolean = false
+
+  /** Spark 4.3 calls this regularly, and `doMaintenance` only when it unloads a store. */
+  def doSnapshotMaintenance(): Unit = doMaintenance()
 }
