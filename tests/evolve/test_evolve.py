@@ -375,14 +375,17 @@ def test_added_column_of_a_changelog_join_with_ttl(pair: Pair) -> None:
     def joined(*more: str) -> DataFrame:
         rows = pair.landings["a"].stream().selectExpr("id", "t", "v < 0 AS gone", *more)
         orders = from_upserts(rows, key="id", sequence_by="t", deletes="gone").alias("a")
-        customers = pair.landings["b"].stream().selectExpr("id").alias("b")
+        # no row of it is deleted, so it needs no key
+        customers = pair.landings["b"].stream().selectExpr("id", *more).alias("b")
         result: DataFrame = orders.streamJoin(
             customers, "a.id = b.id", "left", mode="changelog", state_ttl="1 hour"
         )
-        return result.selectExpr("a.id", "b.id AS b", *(f"a.{c}" for c in more), "_change_type")
+        added = (f"{name}.{c}" for c in more for name in "ab")
+        return result.selectExpr("a.id", "b.id AS b", *added, "_change_type")
 
     run = pair.run(joined())
     pair.land("a", (1, "10:00", 1), (2, "10:00", 2), (3, "10:05", -1))
+    pair.land("b", (4, "10:00", 4))
     assert sorted(planned_at(run, 0), key=str) == [
         (1, None, "insert"),
         (2, None, "insert"),
@@ -390,11 +393,12 @@ def test_added_column_of_a_changelog_join_with_ttl(pair: Pair) -> None:
     ]
     evolved(run, joined("v"), fill={"v": 9})
     # a change that is older than the deletion of its row
-    pair.land("a", (3, "10:00", 3))
+    pair.land("a", (3, "10:00", 3), (4, "10:00", 4))
     pair.land("b", (1, "10:00", 0))
     assert sorted(planned_at(run, 60), key=str) == [
-        (1, 1, 9, "insert"),
-        (1, None, 9, "delete"),
+        (1, 1, 9, 0, "insert"),
+        (1, None, 9, None, "delete"),
+        (4, 4, 4, 9, "insert"),
     ]
     pair.land("b", (2, "10:00", 0))
     assert planned_at(run, 61) == []

@@ -11,8 +11,8 @@ import io.streamjoin.model.{JoinType, Side}
 
 /**
  * Whether a changelog join is an inner join of insert-only inputs without keys, whose expiry retracts
- * nothing, so that it emits no deletes. The plan of each batch is examined anew. Both modes store the same rows, so the mode may
- * differ between batches.
+ * nothing, so that it emits no deletes. The plan of each batch is examined anew. Both modes store the
+ * same rows, so the mode may differ between batches.
  */
 private[changelog] object AppendOnly {
 
@@ -27,10 +27,11 @@ private[changelog] object AppendOnly {
     !apply(j) && !(j.joinType == JoinType.LeftSemi && onlyCome(j))
 
   private def onlyCome(j: ChangelogJoin): Boolean = Side.both.forall { side =>
-    j.key(side).isEmpty && !j.ttl(side).exists(_.retracts) && onlyCome(j, side)
+    j.key(side).isEmpty && !j.ttl(side).exists(_.retracts) && onlyInserts(j, side)
   }
 
-  private def onlyCome(j: ChangelogJoin, side: Side): Boolean =
+  /** Whether all changes of an input are inserts. */
+  def onlyInserts(j: ChangelogJoin, side: Side): Boolean =
     traced(j.of(side).added, j.input(side)) match {
       case (Literal.TrueLiteral, _)        => true
       case (In(kind: Attribute, _), below) => areInserts(kind, below)

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{JoinDistribution, StoredLayout}
@@ -15,10 +15,10 @@ private[changelog] final class ChangelogLayout(spec: ChangelogSpec, description:
       spec.routing,
       BySide.of(spec.side(_).storedColumns),
       BySide.of { side =>
-        val by =
-          if (spec.keys(side).nonEmpty) spec.keys(side)
-          else JoinDistribution.hashable(spec.spread(side))
-        if (by.isEmpty) Seq(Literal(0)) else by
+        val keys = spec.keys(side)
+        JoinDistribution.orOnePartition(
+          if (keys.isEmpty) JoinDistribution.hashable(spec.spread(side)) else keys
+        )
       }
     ) {
 
@@ -30,7 +30,7 @@ private[changelog] final class ChangelogLayout(spec: ChangelogSpec, description:
   }
 
   override def isFoundByAll(side: Side): Boolean =
-    spec.side(side).key.columns.isEmpty && !spec.appendOnly
+    spec.side(side).key.columns.isEmpty && !spec.side(side).onlyInserts
 
   override def evicting(base: Array[Long]): BySide[Seq[Long]] =
     BySide.of(side => Seq.fill(spec.side(side).expiry.limitCount)(Watermarks.Unknown))

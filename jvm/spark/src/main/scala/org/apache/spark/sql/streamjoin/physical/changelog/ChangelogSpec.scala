@@ -192,6 +192,7 @@ private[changelog] final case class SideExpiry(
  * @param added whether a row is inserted, not deleted
  * @param packed the format of updates, if both images are one row
  * @param only the conjuncts of the condition on this input alone
+ * @param onlyInserts whether no row is deleted
  */
 private[changelog] final case class ChangelogSide(
     columns: Seq[Attribute],
@@ -199,7 +200,8 @@ private[changelog] final case class ChangelogSide(
     packed: Option[PackedUpdate],
     key: SideKey,
     only: Option[Expression],
-    expiry: SideExpiry
+    expiry: SideExpiry,
+    onlyInserts: Boolean
 ) {
 
   /** The columns of a row that are stored. */

@@ -167,7 +167,8 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
         j.ttl(side).map(_.micros),
         j.ttlTime(side).map(a => j.analysis.expressions.indexWhere(_.semanticEquals(a))),
         j.ttl(side).exists(_.retracts)
-      )
+      ),
+      AppendOnly.onlyInserts(j, side)
     )
   }
 
