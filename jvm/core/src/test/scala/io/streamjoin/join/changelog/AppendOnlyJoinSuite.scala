@@ -33,7 +33,8 @@ class AppendOnlyJoinSuite extends AnyFunSuite {
     value = random.nextInt(6),
     // the TTL starts with the batch in which they are written
     expires = if (ages) now + 2 else Long.MaxValue,
-    time = now + random.nextInt(4)
+    // below the watermark of its side, some rows are late
+    time = now - 3 + random.nextInt(7)
   )
 
   private def counts(d: ChangelogDriver) =
