@@ -170,14 +170,14 @@ private[evolve] final class OperatorEvolution(
         ChangelogChanges.refused(before, after, sides, columns.renamedIn)
           .foreach(what => throw unsupported(now, what))
     }
-    for (
-      side <- Side.both if layout.isFoundByAll(side); added <- sides(side).find(_.before.isEmpty)
+    for {
+      side <- Side.both if layout.isFoundByAll(side)
+      added <- sides(side).filter(_.before.isEmpty).flatMap(_.now)
+    } throw unsupported(
+      now,
+      s"the column ${added.name} is added to an input without a key, and a delete finds a row by " +
+        "all columns"
     )
-      throw unsupported(
-        now,
-        s"the column ${added.now.get.name} is added to an input without a key, and a delete finds " +
-          "a row by all columns"
-      )
     if (after.times.bounds == Seq(JoinDescription.Contradiction))
       throw refuse("NEVER_TRUE", Seq("operator" -> now.name))
     for {
