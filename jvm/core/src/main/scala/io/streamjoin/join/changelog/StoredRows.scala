@@ -33,9 +33,7 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
   /** Removes the mark of a row. */
   def unmark(side: Side, key: Long, row: R): Unit = {
     val marked = new ChangeBuffer[R]
-    take(side, key, row, atMost = 1, marked) { (other, isMarked) =>
-      isMarked && rows(side).compare(other, row) == 0
-    }
+    take(side, key, row, atMost = 1, marked)((other, _) => rows(side).compare(other, row) == 0)
     for (i <- 0 until marked.length) append(side, key, marked(i), matched = false)
   }
 

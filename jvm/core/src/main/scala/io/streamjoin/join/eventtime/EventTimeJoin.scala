@@ -320,10 +320,9 @@ final class EventTimeJoin[R, O](
 
     private def meet(partner: BufferedRow[R]): Unit = {
       val other = partner.row
-      val replicas = replica && isReplica(partner)
-      val pairs = !replicas &&
-        (if (side == Left) rows.matches(row, other, ordinary)
-         else rows.matches(other, row, ordinary))
+      val pairs =
+        if (side == Left) rows.matches(row, other, ordinary)
+        else rows.matches(other, row, ordinary)
       if (pairs) {
         matched = true
         if (joinType.leftOnly) {

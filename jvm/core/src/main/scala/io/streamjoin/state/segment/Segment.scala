@@ -252,7 +252,7 @@ private[segment] final class Segment(
   }
 
   private def undo(i: Int): Unit = {
-    if (!isDeleted(i)) alive -= 1
+    alive -= 1
     limits.setStale(i)
     index.undo(i)
   }
