@@ -95,6 +95,61 @@ class ReclaimSuite extends AnyFunSuite {
     if (RandomCases.all) assert(onDisk > 0)
   }
 
+  /** A state of which some numbers are free. */
+  private def withFreeNumbers(count: Int): SegmentJoinState[String] = {
+    val tested = state(timeIndex = true)
+    for (n <- 0 until 40) add(tested, key = n, time = n, row = s"$n")
+    tested.number()
+    tested.seal()
+    for (n <- 0 until count) removeRows(tested, n, n)
+    tested.seal()
+    tested
+  }
+
+  test("rows that are appended, marked and removed within a version leave no trace in it") {
+    for (free <- Seq(0, 3)) {
+      def version(passing: Boolean) = {
+        val tested = withFreeNumbers(free)
+        if (passing) for (n <- 50 until 60) {
+          add(tested, key = n, time = n, row = s"$n")
+          val probe = tested.probe(Left, n, n, n)
+          probe.foreach { _ =>
+            probe.setMatched()
+            probe.remove()
+          }
+        }
+        tested.number()
+        bytes(tested.writeChange).toSeq
+      }
+      assert(version(passing = true) == version(passing = false), s"$free free numbers")
+    }
+  }
+
+  test("after a rollback, the same changes are written as the same bytes") {
+    for (free <- Seq(0, 3)) {
+      val tested = withFreeNumbers(free)
+      def version() = {
+        for (n <- 50 until 60) add(tested, key = n, time = n, row = s"$n")
+        for (n <- 5 until 8) replace(tested, key = n, time = n, row = s"new $n")
+        tested.number()
+        bytes(tested.writeChange).toSeq
+      }
+      val first = version()
+      tested.rollback()
+      assert(version() == first, s"$free free numbers")
+    }
+  }
+
+  test("a row that is removed twice counts once") {
+    val tested = withFreeNumbers(0)
+    val probe = tested.probe(Left, 7, 7, 7)
+    probe.next()
+    for (_ <- 1 to 2) probe.remove()
+    assert(tested.size(Left) == 39)
+    tested.rollback()
+    assert(tested.size(Left) == 40)
+  }
+
   private def hash(n: Int): Long = n * 0x9e3779b97f4a7c15L
 
   for (timeIndex <- Seq(false, true))

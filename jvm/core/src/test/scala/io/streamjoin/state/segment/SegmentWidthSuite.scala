@@ -6,7 +6,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.state.segment.pages.{SpillFile, SpilledBytes}
-import io.streamjoin.testing.LocalFiles
+import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 class SegmentWidthSuite extends AnyFunSuite {
 
@@ -52,6 +52,20 @@ class SegmentWidthSuite extends AnyFunSuite {
     val alone = rowsOfSegments(span = 16)(sparse.iterator)
     val behind = rowsOfSegments(span = 16)(Iterator(Long.MaxValue / 2) ++ sparse)
     assert(math.abs(behind.size - alone.size) <= 16)
+  }
+
+  test("a row is in the segment of its limit, and the limits of segments do not overlap") {
+    val disk = new SpilledBytes(new SpillFile(LocalFiles.create))
+    RandomCases.forAll(100) { random =>
+      val list = new SegmentList(1L << random.nextInt(6), new Segment(_, _, 1, disk))
+      val range = 1 << (4 + random.nextInt(14))
+      for (n <- 0 until 300) {
+        val limit = n.toLong * random.nextInt(20) + random.nextInt(range) - range / 2
+        val segment = list.forRow(limit)
+        assert(segment.low <= limit && limit <= segment.high)
+        assert(list.opened.sliding(2).forall(pair => pair.length < 2 || pair(0).high < pair(1).low))
+      }
+    }
   }
 
   test("rows very far apart make fewer than 500 segments") {

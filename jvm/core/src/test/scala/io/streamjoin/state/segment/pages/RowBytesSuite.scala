@@ -45,6 +45,25 @@ class RowBytesSuite extends AnyFunSuite {
     if (RandomCases.all) assert(onDisk > 0)
   }
 
+  test("rows that are appended again after a rollback have their places and memory again") {
+    RandomCases.forAll(100) { random =>
+      in { (bytes, _) =>
+        def append(rows: Seq[String]) = rows.map(bytes.append(_, TextCodec)) -> bytes.allocated
+        def some() = Seq.fill(random.nextInt(40))("x" * random.nextInt(900))
+        for (_ <- 0 until 6) {
+          append(some())
+          bytes.seal()
+          if (random.nextInt(4) == 0) bytes.spill(random.nextInt(4) * 5000L)
+          bytes.seal()
+          val rows = some()
+          val before = append(rows)
+          bytes.rollback()
+          assert(append(rows) == before)
+        }
+      }
+    }
+  }
+
   test("a spill frees the requested memory in whole chunks") {
     in { (bytes, file) =>
       val places = for (i <- 0 until 1000) yield bytes.append(s"$i" + "y" * 100, TextCodec)
