@@ -58,6 +58,15 @@ class GroupedWatermarkSuite extends AnyFunSuite {
     assert(next(four, 12, "a" -> 61, "b" -> 55).column == 60)
   }
 
+  test("the slowest groups are first, those of one watermark by name, without idle ones") {
+    def group(watermark: Long, active: Long = 5) = Group(watermark, active)
+    val all = Map("b" -> group(5), "d" -> group(9), "c" -> group(Unknown), "a" -> group(5))
+    val grouped = GroupedWatermark(5, all + ("idle" -> group(1, active = 0)))
+    assert(grouped.slowest(Some(10L), Some(10L)).map(_._1) == Seq("c", "a", "b", "d"))
+    assert(grouped.slowest(Some(10L), None).map(_._1) == Seq("c", "idle", "a", "b", "d"))
+    assert(grouped.slowest(None, Some(99L)).length == 5)
+  }
+
   test("random groups, event by event: never below the rule, never decreasing, no batch matters") {
     RandomCases.forAll(300) { random =>
       val (lag, timeout) = (random.nextInt(4).toLong, Option.when(random.nextBoolean())(5L))

@@ -43,6 +43,12 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(Seq(0, 1, 2).map(above.output(base, _)) == Seq(103, 102, 101))
   }
 
+  test("a source column has its name at the lowest join that it reaches") {
+    for (i <- 0 to 1) assert(above.nameOf(i).contains(below.bounds.columns(i).name))
+    assert(above.nameOf(2).contains(above.bounds.columns(2).name))
+    assert(below.nameOf(2).isEmpty && above.nameOf(3).isEmpty)
+  }
+
   test(
     "a chain of sixty joins is evaluated once per join, also after a shift of its base columns"
   ) {

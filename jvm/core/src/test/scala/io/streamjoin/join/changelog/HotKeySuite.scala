@@ -51,6 +51,25 @@ class HotKeySuite extends AnyFunSuite {
       assert(join.evaluations <= rows + 4)
     }
 
+  for (joinType <- Seq(JoinType.LeftOuter, JoinType.LeftSemi, JoinType.LeftAnti))
+    test(s"${joinType.name}: partners of many rows that keep one of two are counted once") {
+      val rows = 1000
+      val join = TestChangelog(joinType, Layout.UniqueKey, Layout.UniqueKey, residual = true)
+      val driver = new ChangelogDriver(join)
+      // the partner that stays is behind the others in the state
+      val (partner, staying) = (row(0, 0), row(3 * rows + 2, 0))
+      driver.batch(
+        insert((1 to rows).map(row(_, 0)): _*),
+        insert((1 to rows).map(row(_, 3)) :+ partner :+ staying: _*)
+      )
+      driver.batch(Nil, delete(partner))
+      for (turn <- 1 to 4) {
+        join.evaluations = 0
+        driver.batch(Nil, if (turn % 2 == 1) insert(partner) else delete(partner))
+        assert(join.evaluations <= rows + 1, s"turn $turn")
+      }
+    }
+
   for (segments <- Seq(false, true))
     test(s"an expired partner does not count any more, segments: $segments") {
       val rows = 100

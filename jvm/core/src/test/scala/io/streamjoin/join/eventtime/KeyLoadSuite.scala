@@ -35,6 +35,20 @@ class KeyLoadSuite extends AnyFunSuite {
     }
   }
 
+  test("a key is heavy also if all its rows follow those of many light keys") {
+    val rows = 20000
+    val load = seen(Iterator.range(0, rows).map(_.toLong) ++ Iterator.fill(rows)(-7L))
+    assert(load.heaviest(-7L) > rows * (1 - 2.0 / KeyLoad.Counters) * 0.95)
+  }
+
+  test("the latest time of an input is the largest, in any order of arrival") {
+    for (times <- Seq(5L, 30L, 20L).permutations) {
+      val load = new KeyLoad(BySide(10L, 40L))
+      for (side <- Side.both; time <- times) load.see(side, 7L, time, replica = false)
+      assert(load.latest == BySide(30L, 40L))
+    }
+  }
+
   test("a million light keys have counts below 200") {
     val all = seen(Iterator.tabulate(1000000)(i => i.toLong * 31))
     assert(all.seen == 1000000 && all.heaviest.values.forall(_ < 200))

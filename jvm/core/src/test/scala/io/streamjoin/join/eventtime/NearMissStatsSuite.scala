@@ -86,6 +86,21 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
+  test("the key of a row of an earlier batch is met while the row is buffered") {
+    new Fixture {
+      arrive(Side.Left, l(5).key(7))
+      end()
+      assert(counters.rows(Count.KeyMet) == 0)
+      arrive(Side.Right, r(20).key(7))
+      end()
+      assert(counters.rows(Count.KeyMet) == 1)
+      assert(operator.advance(Array(Unknown, 100L)).isEmpty && state.size(Side.Left) == 0)
+      arrive(Side.Right, r(120).key(7))
+      end()
+      assert(counters.rows(Count.KeyMet) == 1)
+    }
+  }
+
   test("a batch with a joined pair is not examined") {
     new Fixture {
       for (i <- 1 to 10) arrive(Side.Left, l(5).key(10L + i))

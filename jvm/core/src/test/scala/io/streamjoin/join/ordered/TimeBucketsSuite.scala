@@ -24,6 +24,11 @@ class TimeBucketsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("the earliest of all times is after rows without a time") {
+    val buckets = new TimeBuckets(Long.MaxValue)
+    assert(buckets.of(Long.MinValue) == TimeBuckets.Timeless + 1)
+  }
+
   test("no bucket has more than an eighth of evenly distributed times") {
     for (span <- Seq(1000, 4096, 4608, 100000)) {
       val buckets = new TimeBuckets(span)

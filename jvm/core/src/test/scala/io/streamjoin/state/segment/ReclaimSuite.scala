@@ -7,7 +7,8 @@ import scala.collection.mutable
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.Side.Left
-import io.streamjoin.state.segment.history.PackedInput
+import io.streamjoin.state.Probed
+import io.streamjoin.state.segment.history.{History, PackedInput}
 import io.streamjoin.state.segment.pages.{
   ChainKind,
   MemoryPool,
@@ -138,6 +139,23 @@ class ReclaimSuite extends AnyFunSuite {
       tested.rollback()
       assert(version() == first, s"$free free numbers")
     }
+  }
+
+  test("merged versions do not have the mark of a row that they remove") {
+    def merged(marks: Boolean) = {
+      val tested = withFreeNumbers(0)
+      def version(change: Probed[String] => Unit) = {
+        val found = tested.probe(Left, 7, 7, 7)
+        found.foreach(_ => change(found))
+        tested.number()
+        val written = bytes(tested.writeChange)
+        tested.seal()
+        written
+      }
+      val versions = Seq(version(row => if (marks) row.setMatched()), version(_.remove()))
+      bytes(History.merge(_, whole = false)(readingBack(versions))).toSeq
+    }
+    assert(merged(marks = true) == merged(marks = false))
   }
 
   test("a row that is removed twice counts once") {
