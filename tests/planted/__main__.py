@@ -1,7 +1,8 @@
-"""Planted faults: each one in the core must fail a suite. ``python -m tests.planted [FAULT ...]``.
+"""Planted faults: each one must fail a suite. ``python -m tests.planted [FAULT ...]``.
 
-``faults.txt`` has the faults. All are compiled at once, into a copy of the core, and a property of
-the running program chooses one. So a run of the suites is all that a fault costs.
+``faults.txt`` has the faults, those of the Spark part last. All are compiled at once, into a copy,
+and a property of the running program chooses one. So a run of the suites is all that a fault costs:
+of all suites of the core, or of the suites of its package for a fault of the Spark part.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 COPY = ROOT / "target" / "planted"
-MAIN = Path("jvm/core/src/main/scala/io/streamjoin")
-TESTS = Path("jvm/core/src/test/scala/io/streamjoin")
-COPIED = ("build.sbt", "version.sbt", "sbt", "project", "jvm/core/src")
+PACKAGES = {"core": "io.streamjoin", "spark": "org.apache.spark.sql.streamjoin"}
+SOURCES = ("jvm/core/src", "jvm/spark/src")
+COPIED = ("build.sbt", "version.sbt", "sbt", "project", *SOURCES)
 
 PLANTED = """package io.streamjoin
 
@@ -36,6 +37,8 @@ class Fault(NamedTuple):
 
     Attributes
     ----------
+    file
+        its path, ``spark/...`` for one of the Spark part
     before, old, after
         source text, in which any white space is as good as another
     new
@@ -50,8 +53,17 @@ class Fault(NamedTuple):
     new: str
 
     @property
+    def module(self) -> str:
+        return "spark" if self.file.startswith("spark/") else "core"
+
+    @property
+    def path(self) -> Path:
+        return sources(self.module) / self.file.removeprefix("spark/")
+
+    @property
     def package(self) -> str:
-        return ".".join(Path(self.file).parts[:-1])
+        folders = Path(self.file.removeprefix("spark/")).parts[:-1]
+        return ".".join((PACKAGES[self.module], *folders))
 
     def __str__(self) -> str:
         return f"{self.file}: {self.before}[-{self.old}-]{{+{self.new}+}}{self.after}"
@@ -66,6 +78,11 @@ class Fault(NamedTuple):
         if len(found) != 1:
             raise SystemExit(f"{len(found)} places instead of one: {self}")
         return found[0].span(2)
+
+
+def sources(module: str) -> Path:
+    """The folder of the sources of a module."""
+    return Path(f"jvm/{module}/src/main/scala", *PACKAGES[module].split("."))
 
 
 def listed() -> list[Fault]:
@@ -84,8 +101,9 @@ def listed() -> list[Fault]:
 
 
 def plant(faults: list[Fault]) -> None:
-    """Write the copy of the core with all faults."""
-    shutil.rmtree(COPY / "jvm/core/src", ignore_errors=True)
+    """Write the copy with all faults."""
+    for name in SOURCES:
+        shutil.rmtree(COPY / name, ignore_errors=True)
     for name in COPIED:
         origin, target = ROOT / name, COPY / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -99,11 +117,11 @@ def plant(faults: list[Fault]) -> None:
             (COPY / name).symlink_to(ROOT / name)
     build = COPY / "build.sbt"
     build.write_text(build.read_text("utf-8").replace('"-Werror"', '"-nowarn"'), "utf-8")
-    for file in dict.fromkeys(fault.file for fault in faults):
-        source = (ROOT / MAIN / file).read_text("utf-8")
+    for path in dict.fromkeys(fault.path for fault in faults):
+        source = (ROOT / path).read_text("utf-8")
         edits: dict[tuple[int, int], str] = {}
         for number, fault in enumerate(faults):
-            if fault.file == file:
+            if fault.path == path:
                 place = fault.place(source)
                 old = edits.get(place, source[slice(*place)])
                 edits[place] = (
@@ -111,15 +129,17 @@ def plant(faults: list[Fault]) -> None:
                 )
         for (start, end), text in sorted(edits.items(), reverse=True):
             source = source[:start] + text + source[end:]
-        (COPY / MAIN / file).write_text(source, "utf-8")
-    (COPY / MAIN / "Planted.scala").write_text(PLANTED, "utf-8")
-    shutil.copy2(HERE / "PlantedFaults.scala", COPY / TESTS / "PlantedFaults.scala")
+        (COPY / path).write_text(source, "utf-8")
+    (COPY / sources("core") / "Planted.scala").write_text(PLANTED, "utf-8")
+    tests = COPY / "jvm/core/src/test/scala/io/streamjoin"
+    shutil.copy2(HERE / "PlantedFaults.scala", tests / "PlantedFaults.scala")
 
 
-def compiled() -> str:
-    """The class path of the suites."""
+def compiled(module: str) -> list[str]:
+    """The flags of a virtual machine with the suites of a module."""
+    classes, flags = f"export {module}/Test/fullClasspath", f"print {module}/Test/javaOptions"
     output = subprocess.run(
-        ["./sbt", "core/Test/compile", "export core/Test/fullClasspath"],
+        ["./sbt", "-Dsbt.color=false", f"{module}/Test/compile", flags, classes],
         cwd=COPY,
         stdout=subprocess.PIPE,
         text=True,
@@ -127,16 +147,18 @@ def compiled() -> str:
     )
     if output.returncode:
         raise SystemExit(output.stdout)
-    return output.stdout.splitlines()[-1]
+    found = re.findall(r"^\* (\S+)$", output.stdout, re.MULTILINE)
+    return ["-Xmx2g", *found, "-cp", output.stdout.splitlines()[-1]]
 
 
-def run(class_path: str, faults: list[Fault], chosen: list[int], seconds: int) -> list[int]:
+def run(module: str, faults: list[Fault], chosen: list[int], seconds: int) -> list[int]:
     """Run the suites for each fault, and return those that no suite has seen."""
-    classes = COPY / "jvm/core/target/scala-2.13/test-classes"
+    flags = compiled(module)
+    classes = COPY / f"jvm/{module}/target/scala-2.13/test-classes"
     survivors, waiting = [], list(chosen)
     while waiting:
         numbers = [f"{n}={faults[n].package}" for n in waiting]
-        command = ["java", "-Xmx2g", "-cp", class_path, "io.streamjoin.PlantedFaults"]
+        command = ["java", *flags, "io.streamjoin.PlantedFaults"]
         process = subprocess.Popen(
             [*command, str(classes), str(seconds), *numbers],
             stdout=subprocess.PIPE,
@@ -147,7 +169,7 @@ def run(class_path: str, faults: list[Fault], chosen: list[int], seconds: int) -
         assert process.stdout is not None
         ended = 0
         for line in process.stdout:
-            verdict = re.fullmatch(r"(\d+) (survives|does not end|io\.streamjoin\S+)", line.strip())
+            verdict = re.fullmatch(r"(\d+) (survives|does not end|(?:io|org)\.\S+)", line.strip())
             if verdict and int(verdict[1]) in waiting:
                 number = int(verdict[1])
                 waiting.remove(number)
@@ -168,7 +190,10 @@ def main() -> None:
     faults = listed()
     plant(faults)
     chosen = arguments.faults or list(range(len(faults)))
-    survivors = run(compiled(), faults, chosen, arguments.seconds)
+    survivors = []
+    for module in PACKAGES:
+        some = [number for number in chosen if faults[number].module == module]
+        survivors += run(module, faults, some, arguments.seconds) if some else []
     print(f"{len(chosen)} planted faults, {len(survivors)} seen by no suite")
     for number in survivors:
         print(f"  {number} {faults[number]}")

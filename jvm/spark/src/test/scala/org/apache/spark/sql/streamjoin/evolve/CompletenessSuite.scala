@@ -4,25 +4,30 @@ import org.apache.spark.sql.streamjoin.checkpoint._
 import org.apache.spark.sql.types.TimestampType
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.{BySide, JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.placement.Routing
 
 class CompletenessSuite extends AnyFunSuite {
 
   private val (o, d) = (StoredTime("left.t", TimestampType), StoredTime("right.t", TimestampType))
+  private val (ou, du) = (StoredTime("left.u", TimestampType), StoredTime("right.u", TimestampType))
 
   /** `d.t BETWEEN o.t - before AND o.t + after` */
-  private def join(before: Long, after: Long): JoinDescription = JoinDescription(
+  private def join(before: Long, after: Long): JoinDescription =
+    join(o, StoredBound(d.name, o.name, before), StoredBound(o.name, d.name, after))
+
+  /** @param left the time of the left input */
+  private def join(left: StoredTime, bounds: String*): JoinDescription = JoinDescription(
     "segments",
     JoinType.Inner,
     Routing.ByKey,
     Nil,
     DescribedTimes(
       Nil,
-      Seq(StoredBound(d.name, o.name, before), StoredBound(o.name, d.name, after)),
-      BySide(o, d),
-      BySide(Seq(d), Seq(o)),
-      Seq(o -> "o.t", d -> "d.t")
+      bounds,
+      BySide(left, d),
+      BySide(Seq(d), Seq(left)),
+      Seq(left -> "o.t", d -> "d.t", du -> "d.u")
     ),
     None,
     DescribedKind.EventTime
@@ -34,9 +39,9 @@ class CompletenessSuite extends AnyFunSuite {
       old: JoinDescription,
       now: JoinDescription,
       from: BySide[Side] = straight,
-      known: Map[Int, Long] = Map.empty
-  ): Seq[(StoredTime, Long)] = {
-    val watermarks = BySide(Seq(1200L), Seq(1100L))
+      known: Map[Int, Long] = Map.empty,
+      watermarks: BySide[Seq[Long]] = BySide(Seq(1200L), Seq(1100L))
+  ): Seq[(StoredTime, Long)] =
     Completeness.of(
       old,
       from,
@@ -46,7 +51,6 @@ class CompletenessSuite extends AnyFunSuite {
       BySide.of(s => watermarks(from(s))),
       identity
     )
-  }
 
   test("a wider bound is complete when the watermark has passed the difference") {
     assert(complete(join(0, 60), join(0, 180)) == Seq(d -> 1320L))
@@ -56,6 +60,26 @@ class CompletenessSuite extends AnyFunSuite {
   test("the same and a narrower bound are complete at once") {
     assert(complete(join(0, 60), join(0, 60)) == Nil)
     assert(complete(join(10, 60), join(0, 30)) == Nil)
+  }
+
+  test("a side of which no row has been evicted is complete at once") {
+    val none = BySide.of(_ => Seq(Watermarks.Unknown))
+    assert(complete(join(0, 60), join(0, 180), watermarks = none) == Nil)
+  }
+
+  test("no watermark tells when rows of another bound are complete") {
+    val now = join(ou, StoredBound(d.name, ou.name, 0), StoredBound(ou.name, d.name, 60))
+    assert(complete(join(0, 60), now) == Seq(d -> Long.MaxValue))
+  }
+
+  test("a wider bound between two times of one input changes nothing") {
+    def and(slack: Long) = join(
+      o,
+      StoredBound(d.name, o.name, 0),
+      StoredBound(o.name, d.name, 60),
+      StoredBound(du.name, d.name, slack)
+    )
+    assert(complete(and(10), and(50)) == Nil)
   }
 
   test("what an earlier change lacks is lacking still") {

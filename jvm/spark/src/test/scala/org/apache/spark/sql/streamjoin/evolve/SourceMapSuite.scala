@@ -65,16 +65,26 @@ class SourceMapSuite extends AnyFunSuite {
     val before = Seq(Seq(topic("a"), topic("b"), topic("c")), Seq(topic("a"), topic("b")))
     val found = map(before, Seq(topic("c"), topic("a"), topic("b")), offsets = 3)
     assert(found.offsets(Seq("{a}", "{b}", "{c}")) == Seq("{c}", "{a}", "{b}"))
+    val twice = Seq(Seq(topic("a"), topic("a"), topic("b")), Seq(topic("a"), topic("a")))
+    assert(map(twice, Seq(topic("b"), topic("a"), topic("a")), offsets = 3)
+      .offsets(Seq("{1}", "{2}", "{b}")) == Seq("{b}", "{1}", "{2}"))
   }
 
   test("the order of sources beside all operators is known if the query has not changed it") {
     val now = Seq(topic("x"), topic("a"), topic("b"))
     assert(map(both, now, offsets = 3).offsets(Seq("1", "2", "3")) == Seq("1", "2", "3"))
     assert(refused(map(both, now :+ topic("y"), offsets = 3)) == "UNKNOWN_SOURCES")
+    val other = Seq(topic("x"), topic("a"), topic("y"))
+    assert(refused(map(both, other, offsets = 3)) == "UNKNOWN_SOURCES")
   }
 
   test("a name that fits no source is refused") {
     assert(refused(map(both, both.head, Map("z" -> Some("a")))) == "INVALID_ARGUMENT")
     assert(refused(map(both, both.head, Map("a" -> Some("z")))) == "INVALID_ARGUMENT")
+    val orders = Seq(topic("orders"))
+    for (part <- Seq("order", "rders", "kafka", "kafka order"))
+      assert(refused(map(Seq(orders), orders, Map(part -> None), 1)) == "INVALID_ARGUMENT", part)
+    for (name <- Seq("orders", "kafka orders"))
+      assert(map(Seq(orders), orders, Map(name -> Some(name)), 1).from == Seq(Some(0)))
   }
 }

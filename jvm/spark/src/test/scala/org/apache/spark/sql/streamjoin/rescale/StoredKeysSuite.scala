@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.rescale
 
+import java.time.{Instant, ZoneId}
+import java.time.temporal.ChronoUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.spark.sql.Row
@@ -111,6 +113,9 @@ class StoredKeysSuite extends AnalysisSession {
       "reflect('java.lang.System', 'exit', 1)" -> "the function reflect",
       "java_method('java.lang.System', 'exit', 1)" -> "the function java_method",
       "raise_error('stop')" -> "the function raise_error",
+      "coalesce(raise_error('stop'), id)" -> "the function raise_error",
+      "abs.reflect('java.lang.System', 'exit', 1)" -> "the function abs.reflect",
+      "lower.abs(id)" -> "the function lower.abs",
       "assert_true(id > 3)" -> "the function assert_true",
       "from_protobuf(s, 'm', '/some/file')" -> "the function from_protobuf",
       "(SELECT max(id) FROM t)" -> "a sub-query",
@@ -133,6 +138,17 @@ class StoredKeysSuite extends AnalysisSession {
       for (dataType <- Seq("BIGINT", "DOUBLE", "STRING", "INT"))
         assert(readings(s"$key = $key: $dataType").isEmpty)
     }
+
+  test("a key that depends on a time zone is read with that of the description") {
+    val day = "CAST(t AS DATE) = CAST(t AS DATE): DATE"
+    val noon = row(0.0)
+    for (zone <- Seq("Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC")) {
+      val reading = new StoredKeys(session, Some(zone)).of(Seq(day), Side.Left, rows).head
+      val found = UnsafeProjection.create(reading.expressions, reading.columns)(noon).getInt(0)
+      val time = Instant.EPOCH.plus(noon.getLong(rows.fieldIndex("t")), ChronoUnit.MICROS)
+      assert(found == time.atZone(ZoneId.of(zone)).toLocalDate.toEpochDay, zone)
+    }
+  }
 
   test("a built-in function is Spark's, also if the session has one of this name") {
     registered

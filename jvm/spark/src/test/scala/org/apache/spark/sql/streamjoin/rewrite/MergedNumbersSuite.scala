@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.TimestampType
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.{BySide, JoinType, Side}
-import io.streamjoin.placement.Routing
+import io.streamjoin.placement.{ReachBuckets, Routing}
 
 class MergedNumbersSuite extends AnyFunSuite {
 
@@ -37,6 +37,13 @@ class MergedNumbersSuite extends AnyFunSuite {
     assert(equal.of(1)("watermark.0") == 5L)
     assert(merged(Routing.ByKey, Map("limit" -> 5L), Map("limit" -> 6L)).different == Seq("limit"))
     assert(merged(Routing.ByKey, Map("clock" -> 5L), Map.empty).different == Seq("clock"))
+  }
+
+  test("the checksum of the hot keys is left out, as their partitions are other ones") {
+    val numbers = Map(HotKeySums.Name -> 7L, "watermark.0" -> 5L)
+    val found = merged(Routing.ByTime(None, ReachBuckets(0, 5, 20)), numbers, numbers)
+    assert(found.different == Nil)
+    for (p <- 0 to 2) assert(found.of(p) == Map("watermark.0" -> 5L))
   }
 
   test("the disorder counts of a column are summed in the first partition") {

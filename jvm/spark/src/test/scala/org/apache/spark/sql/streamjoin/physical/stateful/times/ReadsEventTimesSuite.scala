@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.stateful.times
 
 import java.util.UUID
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.Range
 import org.apache.spark.sql.execution._
@@ -88,6 +89,39 @@ class ReadsEventTimesSuite extends AnalysisSession {
     }
   }
 
+  test("with groups, Spark's watermark follows the operator above, and without them the rows") {
+    for (grouped <- Seq(true, false)) {
+      def capped(below: SparkPlan) = new CappedWatermarkExec(
+        UUID.randomUUID(),
+        below.output.last,
+        new CalendarInterval(0, 0, 0),
+        below,
+        None,
+        grouped
+      )
+      both(capped(times(TimestampType))) { (rows, node) =>
+        assert(rows == (0L to 9L))
+        assert(node.eventTimeStats.value.count == (if (grouped) 0 else 8))
+        node.advance(12000000L)
+        assert(node.eventTimeStats.value.max == (if (grouped) 12000L else 9000L))
+      }
+    }
+  }
+
+  test("a group has its largest time, of all tasks, and a task has a limited number of groups") {
+    val (one, other) = (new GroupMaxima("t", limit = 2), new GroupMaxima("t", limit = 2))
+    for (time <- Seq(5L, 7L, 3L)) one.of("a").note(time)
+    one.of("b").note(1)
+    for (time <- Seq(6L, 2L)) other.of("a").note(time)
+    other.of("c").note(4)
+    one.merge(other)
+    assert(one.value == Map("a" -> 7L, "b" -> 1L, "c" -> 4L))
+    assert(other.of("a") != null)
+    assert(intercept[SparkThrowable] {
+      for (group <- Seq("d", "e")) other.of(group)
+    }.getCondition == "STREAM_JOIN.TOO_MANY_WATERMARK_GROUPS")
+  }
+
   test("the largest accepted time of each group is recorded") {
     def grouped(below: SparkPlan): ImposeOrderExec = {
       val number = below.output.head
@@ -120,7 +154,10 @@ class ReadsEventTimesSuite extends AnalysisSession {
           Seq(Some("a"), Some("b, c")),
           Seq(Some("a', 'b"), Some("c"))
         ) ++
-        Seq("x" * 300 + "1", "x" * 300 + "2", "é" * 90 + "\uD83D\uDE00" * 90).map(v => Seq(Some(v)))
+        Seq("x" * 300 + "1", "x" * 300 + "2", "é" * 90 + "\uD83D\uDE00" * 90).map(v =>
+          Seq(Some(v))
+        ) ++
+        Seq("", "x").map(v => Seq(Some(v + "\uD83D\uDE00" * 100)))
     val names = values.map(GroupName.of)
     assert(names.distinct.length == values.length)
     assert(names.forall(name =>

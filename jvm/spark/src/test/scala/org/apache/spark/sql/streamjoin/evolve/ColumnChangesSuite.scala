@@ -1,0 +1,110 @@
+package org.apache.spark.sql.streamjoin.evolve
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What the columns of stored rows become in a changed query. */
+class ColumnChangesSuite extends AnyFunSuite {
+
+  private final class Refused(val subClass: String) extends RuntimeException(subClass)
+
+  private def column(name: String, dataType: DataType = LongType): Attribute =
+    AttributeReference(name, dataType)()
+
+  private def changes(
+      before: String,
+      now: Seq[Attribute],
+      rename: Map[String, String] = Map.empty,
+      fill: Map[String, Any] = Map.empty,
+      required: Seq[Attribute] = Nil,
+      places: Seq[Int] = Seq(0)
+  )(sourceOf: Attribute => Option[Int] = _ => Some(0)): Seq[ColumnChange] =
+    new ColumnChanges(
+      rename,
+      fill,
+      "UTC",
+      _.equalsIgnoreCase(_),
+      sourceOf,
+      (subClass, _) => new Refused(subClass)
+    ).of(StructType.fromDDL(before), places, now, required)
+
+  private def refused(changes: => Seq[ColumnChange]): String =
+    intercept[Refused](changes).subClass
+
+  private def shown(of: Seq[ColumnChange]): Seq[(Option[String], Option[String], String)] =
+    of.map(c => (c.now.map(_.name), c.before.map(_.name), c.gets))
+
+  test("columns are kept, renamed, cast, added and removed, in the order of the query") {
+    val now = Seq(column("y", StringType), column("w"), column("ID"), column("f"))
+    val found = changes("id BIGINT, v INT, x STRING", now, Map("v" -> "w"), Map("f" -> 3))()
+    assert(shown(found) == Seq(
+      (Some("y"), None, "NULL"),
+      (Some("w"), Some("v"), "the same, cast"),
+      (Some("ID"), Some("id"), "the same"),
+      (Some("f"), None, "3"),
+      (None, Some("x"), "removed")
+    ))
+    val row = InternalRow(7L, 5, null)
+    assert(found.map(_.value.eval(row)) == Seq[Any](null, 5L, 7L, 3L, null))
+  }
+
+  test("an added column of a key or an event time needs a value") {
+    val (id, t) = (column("id"), column("t"))
+    assert(refused(changes("id BIGINT", Seq(id, t), required = Seq(t))()) == "MISSING_COLUMN")
+    assert(changes("id BIGINT", Seq(id, t), fill = Map("T" -> 1), required = Seq(t))().length == 2)
+    assert(changes("id BIGINT", Seq(id, t), required = Seq(id))().length == 2)
+    assert(refused(changes("id BIGINT", Seq(t), fill = Map("t" -> "x"))()) == "INVALID_ARGUMENT")
+  }
+
+  test("a column is cast if the other type has each value of its type") {
+    def becomes(before: String, now: DataType) =
+      changes(s"v $before", Seq(column("v", now)))().head.gets
+    val wider = Seq(
+      "INT" -> LongType,
+      "INT" -> DoubleType,
+      "FLOAT" -> DoubleType,
+      "VARCHAR(9)" -> StringType,
+      "DECIMAL(5, 2)" -> DecimalType(7, 2)
+    )
+    for ((before, now) <- wider) assert(becomes(before, now) == "the same, cast", before)
+    val others = Seq(
+      "BIGINT" -> IntegerType,
+      "DOUBLE" -> FloatType,
+      "DECIMAL(7, 2)" -> DecimalType(5, 2),
+      "STRING" -> LongType,
+      "BIGINT" -> StringType,
+      "TIMESTAMP" -> DateType
+    )
+    for ((before, now) <- others) assert(refused(changes(
+      s"v $before",
+      Seq(column("v", now))
+    )()) == "OTHER_TYPE")
+  }
+
+  test("above a join, columns of one name are those of their inputs") {
+    val ids = Seq.fill(3)(column("id"))
+    def from(places: Option[Int]*) = (a: Attribute) => places(ids.indexWhere(_.exprId == a.exprId))
+    def values(of: Seq[ColumnChange]) =
+      of.filter(_.now.nonEmpty).map(_.value.eval(InternalRow(10L, 20L)))
+    val two = "id BIGINT, id BIGINT"
+    // in the order of the inputs, beside a third input without such a column, and beside a new source
+    assert(values(changes(two, ids.take(2), places = Seq(0, 1, 2))(from(Some(0), Some(1)))) ==
+      Seq(10L, 20L))
+    val withNew = from(Some(SourceMap.New), Some(0), Some(1))
+    assert(values(changes(two, ids, places = Seq(0, 1, 2))(withNew)) == Seq[Any](null, 10L, 20L))
+    assert(values(changes(two, ids, places = Seq(0, 1))(withNew)) == Seq[Any](null, 10L, 20L))
+    // only that of the second input is left
+    assert(values(changes(two, ids.take(1), places = Seq(0, 1))(from(Some(1)))) == Seq(20L))
+    for (unknown <- Seq(None, Some(5)))
+      assert(refused(changes(two, ids.take(1), places = Seq(0, 1))(from(unknown))) ==
+        "AMBIGUOUS_COLUMN")
+  }
+
+  test("a column of a new source is another one than a stored column of its name") {
+    val id = column("id")
+    val found = changes("id BIGINT", Seq(id))(_ => Some(SourceMap.New))
+    assert(shown(found) == Seq((Some("id"), None, "NULL"), (None, Some("id"), "removed")))
+  }
+}
