@@ -77,6 +77,16 @@ class ExpiredRetractionSuite extends AnyFunSuite {
 
   private val layouts = Seq(Layout.OneAKey, Layout.UniqueKey, Layout.NoKey)
 
+  test("a row without a key that is deleted and inserted in one batch keeps its results") {
+    for (aged <- layouts; joinType <- Seq(Inner, LeftOuter))
+      each(joinType, aged, Layout.NoKey) { c =>
+        c.batch(add(2))(add(4))
+        c.expire()
+        assert(c.batch()(remove(4), add(4)) == Set.empty)
+        assert(c.batch(remove(2))() == Set(("delete", Some(2), Some(4))))
+      }
+  }
+
   test("a delete of an expired row deletes its pairs with the stored partners") {
     for (aged <- layouts; joinType <- Seq(Inner, LeftOuter))
       each(joinType, aged, Layout.UniqueKey) { c =>
