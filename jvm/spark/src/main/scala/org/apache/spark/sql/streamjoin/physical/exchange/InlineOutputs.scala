@@ -40,7 +40,7 @@ private[physical] object InlineOutputs {
   private val MostBytes = 900L << 10
 
   /** The part of the heap that they may take in local mode, until the next batch is planned. */
-  private val PartOfHeap = 128
+  private val PartOfHeap = 32
 
   /** The most bytes that may be inline; none: all outputs are in files. */
   def most(context: SparkContext, conf: SQLConf): Option[Long] =

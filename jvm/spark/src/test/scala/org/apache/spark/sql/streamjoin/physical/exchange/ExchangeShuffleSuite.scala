@@ -124,7 +124,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   test("in local mode many rows may stay in the driver's heap, and few in a cluster") {
     val most = InlineOutputs.most(context, new SQLConf)
-    assert(most.contains(math.max(900L << 10, Runtime.getRuntime.maxMemory / 128)))
+    assert(most.contains(math.max(900L << 10, Runtime.getRuntime.maxMemory / 32)))
     val all = shuffle(many, many, most, areShared = true)
     check(read(all), many, many)
     assert(filesOf(all) == 0)
