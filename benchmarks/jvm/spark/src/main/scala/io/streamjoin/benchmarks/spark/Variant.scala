@@ -65,9 +65,10 @@ final case class Variant(
     val asked = workload.parameters.values
     stream.arrival match {
       case Arrival.Ordered(time, lag) if imposesOrder && !workload.aggregates =>
-        // so many parts of the items, each with a watermark of its own, or none of them
+        // so many parts of the items, each with a watermark of its own, or none of them; either way
+        // the query computes a column of each row, as it does from the messages of a topic
         val arriving = asked.get("groups").fold("TABLE(arriving)")(n =>
-          s"TABLE(SELECT *, item % $n AS part FROM arriving)"
+          s"TABLE(SELECT * EXCEPT (item), abs(item) AS item, item % $n AS part FROM arriving)"
         )
         val per = if (asked.get("per").contains("yes")) ", per => DESCRIPTOR(part)" else ""
         through(
