@@ -224,7 +224,7 @@ def _grid() -> list[Case]:
 def _grouped() -> list[Case]:
     """The watermark of each group of rows, beside one watermark for all."""
     sizes: list[tuple[str, dict[str, str | int]]] = [
-        ("W1", {"rows": 1_000_000, "batch": 125_000}),
+        ("W1", {"rows": 4_000_000, "batch": 250_000}),
         # without unmatched rows: the last row of a run advances one group only
         ("LAT", {"rows": 200_000, "how": "inner"}),
     ]
