@@ -48,10 +48,10 @@ private[evolve] object Completeness {
       (time, k) <- now.times.limits(side).zipWithIndex
       old = before.times.limits(from(side)).indexWhere(t => translated(t.name) == time.name)
       last <- evicted(from(side)).lift(old) if last != Watermarks.Unknown
-      wider = for (((a, b), slack) <- was.toSeq if b == time.name && a.startsWith(side.name))
-        yield is.get((a, b)).fold(Long.MaxValue)(now =>
-          Saturated.add(last, Saturated.subtract(now, slack))
-        )
+      wider = for {
+        ((a, b), slack) <- was.toSeq if b == time.name && a.startsWith(side.name)
+        now = is.getOrElse((a, b), Long.MaxValue) if now > slack
+      } yield if (now == Long.MaxValue) now else Saturated.add(last, Saturated.subtract(now, slack))
       passed <- wider.maxOption if passed > evicting(side)(k)
     } yield time -> passed
     val still = for {

@@ -40,7 +40,8 @@ class CompletenessSuite extends AnyFunSuite {
       now: JoinDescription,
       from: BySide[Side] = straight,
       known: Map[Int, Long] = Map.empty,
-      watermarks: BySide[Seq[Long]] = BySide(Seq(1200L), Seq(1100L))
+      watermarks: BySide[Seq[Long]] = BySide(Seq(1200L), Seq(1100L)),
+      evicting: Option[Long] = None
   ): Seq[(StoredTime, Long)] =
     Completeness.of(
       old,
@@ -48,7 +49,7 @@ class CompletenessSuite extends AnyFunSuite {
       known,
       watermarks,
       now,
-      BySide.of(s => watermarks(from(s))),
+      BySide.of(s => evicting.fold(watermarks(from(s)))(Seq(_))),
       identity
     )
 
@@ -60,6 +61,8 @@ class CompletenessSuite extends AnyFunSuite {
   test("the same and a narrower bound are complete at once") {
     assert(complete(join(0, 60), join(0, 60)) == Nil)
     assert(complete(join(10, 60), join(0, 30)) == Nil)
+    // an as-of join does not say which watermarks evict its rows
+    assert(complete(join(0, 60), join(0, 60), evicting = Some(Watermarks.Unknown)) == Nil)
   }
 
   test("a side of which no row has been evicted is complete at once") {
