@@ -89,6 +89,10 @@ private[streamjoin] object DescribedKind {
   /** @param which which rows match */
   final case class AsOf(which: String) extends DescribedKind
 
+  /** In a text of [[AsOf]], between these is the sequence of the versions. */
+  val LastBy: String = ", of one time the last by "
+  val UpTo: String = ", up to "
+
   /**
    * @param identity row identity of each side
    * @param condition all conjuncts except the keys. A row is retracted by the condition that

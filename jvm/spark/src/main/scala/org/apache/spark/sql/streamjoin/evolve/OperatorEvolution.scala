@@ -164,7 +164,7 @@ private[evolve] final class OperatorEvolution(
     after.kind match {
       case DescribedKind.EventTime => ()
       case _: DescribedKind.AsOf =>
-        if (before.kind != after.kind || before.keys.map(columns.renamedIn) != after.keys)
+        if (!AsOfChanges.areKnown(before, after, sides, columns.renamedIn))
           throw unsupported(now, "another key or tolerance of an as-of join")
       case _: DescribedKind.Changelog =>
         ChangelogChanges.refused(before, after, sides, columns.renamedIn)

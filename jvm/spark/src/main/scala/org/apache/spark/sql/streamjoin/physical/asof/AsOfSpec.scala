@@ -47,7 +47,7 @@ private[physical] final case class AsOfSpec(
     def name(column: Attribute) = column.withQualifier(Nil).sql
     def time(side: Side) = StoredTime(s"${side.name}.${name(times(side))}", times(side).dataType)
     val which = versions.fold(s"the last $count of the ${build.name} input") { v =>
-      val ties = v.sequence.fold("")(s => s", of one time the last by ${name(s)}")
+      val ties = v.sequence.fold("")(s => DescribedKind.LastBy + name(s))
       s"the version of the ${build.name} input$ties"
     }
     val oldest = tolerance.fold("any age")(t => s"not older than $t")
@@ -58,7 +58,7 @@ private[physical] final case class AsOfSpec(
         lookup = BySide.of(time),
         limits = BySide.of(s => Seq(time(s.other)))
       ),
-      kind = DescribedKind.AsOf(s"$which, up to $reach later, $oldest")
+      kind = DescribedKind.AsOf(s"$which${DescribedKind.UpTo}$reach later, $oldest")
     )
   }
 }
