@@ -6,7 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   Cast,
   EvalMode,
   Expression,
-  Literal
+  If,
+  IsNotNull,
+  Literal,
+  Or
 }
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
@@ -49,13 +52,15 @@ private[evolve] final class ColumnChanges(
   def renamed(name: String): String =
     rename.collectFirst { case (old, now) if same(old, name) => now }.getOrElse(name)
 
-  /** A key of a description without its type, with the new names of columns. */
-  def renamedIn(key: String): String = rename.foldLeft(key) { case (text, (old, now)) =>
-    text.replaceAll(s"\\b${Regex.quote(old)}\\b", Regex.quoteReplacement(now))
-  }
+  /** A text of a description with the new names of columns. */
+  def renamedIn(text: String): String =
+    if (rename.isEmpty) text
+    else s"\\b(?:${rename.keys.map(Regex.quote).mkString("|")})\\b".r
+      .replaceAllIn(text, found => Regex.quoteReplacement(renamed(found.matched)))
 
   /**
    * @param places the places in the checkpoint of the sources of the stored rows
+   * @param placesNow those of the sources of the changed rows
    * @param required the columns of keys and event times. Stored rows must have a value of each
    * @return the columns of the query in their order, then the removed ones
    */
@@ -63,12 +68,15 @@ private[evolve] final class ColumnChanges(
       before: StructType,
       places: Seq[Int],
       now: Seq[Attribute],
+      placesNow: Seq[Int],
       required: Seq[Attribute]
   ): Seq[ColumnChange] = {
-    val found = now.map(column => column -> placeOf(column, before, places, now))
+    val found = now.map(column => column -> placeOf(column, before, places, now, placesNow))
     val changes = found.map {
       case (column, Some(at)) => kept(column, before(at), at)
-      case (column, None)     => added(column, required.exists(_.exprId == column.exprId))
+      case (column, None) =>
+        val change = added(column, required.exists(_.exprId == column.exprId))
+        change.copy(value = exceptPadded(column, change.value, found, before))
     }
     val removed = before.indices.diff(found.flatMap(_._2)).map { at =>
       ColumnChange(None, Some(before(at)), Literal(null), "removed")
@@ -77,24 +85,53 @@ private[evolve] final class ColumnChanges(
   }
 
   /**
+   * A value of rows that are not padded for the input of a column. An outer join below has padded
+   * those whose other columns of this input are all NULL, if the stored rows have other inputs.
+   */
+  private def exceptPadded(
+      column: Attribute,
+      value: Expression,
+      found: Seq[(Attribute, Option[Int])],
+      before: StructType
+  ): Expression = {
+    val (beside, others) = found.collect { case (c, Some(at)) => (sourceOf(c), at) }
+      .partition(_._1 == sourceOf(column))
+    val known = beside.map { case (_, at) =>
+      IsNotNull(BoundReference(at, before(at).dataType, nullable = true)): Expression
+    }
+    if (others.isEmpty || sourceOf(column).isEmpty) value
+    else known.reduceOption(Or).fold(value)(If(_, value, Literal(null, column.dataType)))
+  }
+
+  /**
    * The place of a column in the stored rows. Above a join, columns of both inputs may have one
-   * name. They are in the order of their inputs.
+   * name. They are in the order of their inputs, which a change may exchange.
    */
   private def placeOf(
       column: Attribute,
       before: StructType,
       places: Seq[Int],
-      now: Seq[Attribute]
+      now: Seq[Attribute],
+      placesNow: Seq[Int]
   ): Option[Int] = {
     val old = before.indices.filter(at => same(renamed(before(at).name), column.name))
     val source = sourceOf(column)
     val twins = now.filter { c =>
       same(c.name, column.name) && !sourceOf(c).contains(SourceMap.New)
     }
+    val from = twins.flatMap(sourceOf)
+    def isOrdered(found: Seq[Int], by: Seq[Int]) = found == found.sortBy(by.indexOf)
+    val isExchanged = old.length > 1 && !isOrdered(placesNow.filter(places.contains), places)
+    // otherwise, a projection has put them in another order than their inputs
+    val isKnown = isOrdered(from, placesNow) && source.exists(places.contains)
     if (old.isEmpty || source.contains(SourceMap.New)) None
-    else if (old.length == twins.length) old.lift(twins.indexWhere(_.exprId == column.exprId))
-    else if (old.length == places.length && source.exists(places.contains))
-      Some(old(places.indexOf(source.get)))
+    else if (old.length == twins.length && !isExchanged)
+      old.lift(twins.indexWhere(_.exprId == column.exprId))
+    else if (isKnown && old.length == twins.length && from.length == twins.length)
+      old.lift(twins.sortBy(c => places.indexOf(sourceOf(c).get)).indexWhere(
+        _.exprId == column.exprId
+      ))
+    else if (isKnown && old.length == places.length) Some(old(places.indexOf(source.get)))
     else throw refuse("AMBIGUOUS_COLUMN", Seq("column" -> column.name))
   }
 

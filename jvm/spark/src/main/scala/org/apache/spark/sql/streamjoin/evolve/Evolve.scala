@@ -87,11 +87,11 @@ private[evolve] final class Evolve(
       told.sources,
       NamedSources.findOffsets(log, planned max batch)
     )(refuse)
-    val continued = Continued.of(operators, before, sources)
-    val evolved = plans(own, operators, before, continued, sources)
+    val places = new OperatorPlaces(sources, operators, before)
+    val evolved = plans(own, operators, before, places, sources)
     if (!dryRun) write(evolved, before.head.join, sources)
     evolved.flatMap(_.told) ++ sourceLines(sources) ++
-      removed(before, continued.values.map(_.before.id).toSet)
+      removed(before, Continued.of(operators, before, places).values.map(_.before.id).toSet)
   }
 
   /** The joins of Spark in the checkpoint. The changed query has the same ones. */
@@ -131,7 +131,7 @@ private[evolve] final class Evolve(
       own: classic.SparkSession,
       operators: Seq[ChangedOperator],
       before: Seq[StoredOperator],
-      continued: Map[Long, Continued],
+      places: OperatorPlaces,
       sources: SourceMap
   ): Seq[EvolvedOperator] = {
     val columns = new ColumnChanges(
@@ -148,17 +148,18 @@ private[evolve] final class Evolve(
       found.close()
       operator.id -> found.numbers
     }.toMap
-    val watermarks = new WatermarkTable(before, numbers, sources, columns.renamed, refuse)
+    val watermarks = new WatermarkTable(before, numbers, places, columns.renamed, refuse)
     val evolution = new OperatorEvolution(
       own,
       new StateWriter(session, partitions),
       partitions,
       operators,
-      sources,
+      places,
       watermarks,
       columns,
       refuse
     )
+    val continued = Continued.of(operators, before, places)
     operators.map { operator =>
       describe(s"read the rows of ${operator.name}")
       continued.get(operator.id)

@@ -23,7 +23,7 @@ private[evolve] final class OperatorEvolution(
     writer: StateWriter,
     partitions: Int,
     operators: Seq[ChangedOperator],
-    sources: SourceMap,
+    places: OperatorPlaces,
     watermarks: WatermarkTable,
     columns: ColumnChanges,
     refuse: (String, Seq[(String, String)]) => StreamJoinAnalysisException
@@ -73,8 +73,9 @@ private[evolve] final class OperatorEvolution(
     import continued.{before, from}
     val join = before.join
     val sides = BySide.of { side =>
-      val places = sources.placesBefore(before.inputs.lift(from(side).index).getOrElse(Nil))
-      columns.of(join.rows(from(side)), places, layout.columns(side), layout.required(side))
+      val were = places.before(before).lift(from(side).index).getOrElse(Nil)
+      val are = places.now(now).lift(side.index).getOrElse(Nil)
+      columns.of(join.rows(from(side)), were, layout.columns(side), are, layout.required(side))
     }
     requireKnown(now, join.description, layout, sides)
     val found = watermarks.of(now, Some(before))

@@ -62,13 +62,13 @@ private[evolve] object Continued {
   def of(
       now: Seq[ChangedOperator],
       before: Seq[StoredOperator],
-      sources: SourceMap
+      places: OperatorPlaces
   ): Map[Long, Continued] = {
     val candidates = for {
       n <- now
       b <- before
       from <- Seq(Straight, Exchanged)
-      likeness <- likenessOf(n, b, from, sources)
+      likeness <- likenessOf(n, b, from, places)
     } yield (n, Continued(b, from), likeness)
     val best = candidates.sortBy { case (n, c, likeness) =>
       (-likeness, c.from == Exchanged, math.abs(n.id - c.before.id))
@@ -83,7 +83,7 @@ private[evolve] object Continued {
       now: ChangedOperator,
       before: StoredOperator,
       from: BySide[Side],
-      sources: SourceMap
+      places: OperatorPlaces
   ): Option[Int] = {
     val isKind = now.exec.shortName == before.join.metadata.operatorInfo.operatorName &&
       now.layout.forall { l =>
@@ -92,8 +92,8 @@ private[evolve] object Continued {
       }
     val mayExchange = from == Straight || now.inputs.length == 2 && now.layout.nonEmpty
     val order = if (now.inputs.length == 1) Seq(0) else Side.both.map(from(_).index)
-    val pairs = now.inputs.map(sources.placesNow(_).toSet)
-      .zip(order.flatMap(before.inputs.lift).map(sources.placesBefore(_).toSet))
+    val pairs = places.now(now).map(_.toSet)
+      .zip(order.flatMap(places.before(before).lift).map(_.toSet))
     val areKnown = pairs.length == now.inputs.length
     Option.when(
       isKind && mayExchange && areKnown && pairs.forall { case (n, b) =>

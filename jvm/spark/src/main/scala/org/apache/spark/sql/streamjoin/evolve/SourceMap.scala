@@ -26,15 +26,8 @@ private[evolve] final case class SourceMap(
 ) {
   import SourceMap._
 
-  /** The places in the checkpoint of the sources of an input of the changed query; -1: a new one. */
-  def placesNow(sources: Seq[InputSource]): Seq[Int] =
-    sources.map(s => from(now.indexOf(s)).getOrElse(New))
-
-  /** The place in the checkpoint of the source of a leaf of the changed query. */
+  /** The place in the checkpoint of the source of a leaf of the changed query; -1: a new one. */
   def placeOf(leaf: Int): Int = from(leaf).getOrElse(New)
-
-  /** The places in the checkpoint of the sources of one of its inputs. */
-  def placesBefore(sources: Seq[InputSource]): Seq[Int] = sources.map(before.indexOf(_))
 
   /** The sources of the checkpoint that the query does not read any more. */
   def removed: Seq[InputSource] = before.indices.diff(from.flatten).map(before)

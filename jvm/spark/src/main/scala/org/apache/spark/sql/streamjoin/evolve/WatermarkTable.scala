@@ -31,7 +31,7 @@ private[evolve] final case class StoredWatermark(
 private[evolve] final class WatermarkTable(
     operators: Seq[StoredOperator],
     numbers: Map[Long, Map[String, Long]],
-    sources: SourceMap,
+    places: OperatorPlaces,
     renamed: String => String,
     refuse: (String, Seq[(String, String)]) => StreamJoinAnalysisException
 ) {
@@ -46,9 +46,9 @@ private[evolve] final class WatermarkTable(
   /** By the place of the source, where each source has one column. */
   private val bySource: Map[Int, StoredWatermark] = (for {
     operator <- operators
-    places = sources.placesBefore(operator.sources)
-    found = of(operator) if found.length == places.length
-    (place, watermark) <- places.zip(found)
+    own = places.before(operator).flatten
+    found = of(operator) if found.length == own.length
+    (place, watermark) <- own.zip(found)
   } yield place -> watermark).toMap
 
   /**
@@ -59,14 +59,14 @@ private[evolve] final class WatermarkTable(
    */
   def of(now: ChangedOperator, before: Option[StoredOperator]): Seq[Option[StoredWatermark]] = {
     val names = now.exec.bases.map(_.name)
-    val places = sources.placesNow(now.inputs.flatten)
+    val own = places.now(now).flatten
     before.map(b => (b, of(b))) match {
       case Some((b, found))
           if found.map(w => renamed(w.name)) == names &&
-            sources.placesBefore(b.sources) == places =>
+            places.before(b).flatten == own =>
         found.map(Some(_))
-      case _ if names.length == places.length =>
-        names.zip(places).map { case (name, place) =>
+      case _ if names.length == own.length =>
+        names.zip(own).map { case (name, place) =>
           val found = bySource.get(place)
           for (w <- found if renamed(w.name) != name && before.nonEmpty)
             throw other(now, w.name, name)

@@ -42,10 +42,10 @@ class SourceMapSuite extends AnyFunSuite {
     val now = Seq(topic("a2"), topic("b"))
     assert(refused(map(both, now)) == "UNKNOWN_SOURCE")
     val found = map(both, now, Map("a2" -> Some("a")))
-    assert(found.placesNow(now) == Seq(0, 1))
+    assert(now.indices.map(found.placeOf) == Seq(0, 1))
     assert(found.offsets(Seq("{a}", "{b}")) == Seq("-", "{b}"))
     val added = map(both, now, Map("a2" -> None))
-    assert(added.placesNow(now) == Seq(SourceMap.New, 1))
+    assert(now.indices.map(added.placeOf) == Seq(SourceMap.New, 1))
   }
 
   test("a named source keeps its offset under another name") {

@@ -1,0 +1,98 @@
+package org.apache.spark.sql.streamjoin.evolve
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, GenericInternalRow}
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
+import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
+import org.scalatest.funsuite.AnyFunSuite
+
+class ColumnPlacesSuite extends AnyFunSuite {
+
+  /** A column of an input: `v0` is the column `v` of source 0. */
+  private def column(text: String): (Attribute, Int) =
+    AttributeReference(text.init, IntegerType)() -> text.last.asDigit
+
+  /**
+   * The values of the changed columns in a stored row, in which a column has its number from 1 on.
+   *
+   * @param places the sources of the stored rows
+   * @param now the columns of the changed rows
+   * @param placesNow the sources of the changed rows
+   */
+  private def values(
+      before: Seq[String],
+      places: Seq[Int],
+      now: Seq[String],
+      placesNow: Seq[Int],
+      rename: Map[String, String] = Map.empty,
+      fill: Map[String, Any] = Map.empty,
+      nulls: Set[Int] = Set.empty
+  ): Seq[Any] = {
+    val columns = now.map(column)
+    val stored = StructType(before.map(StructField(_, IntegerType)))
+    val row = new GenericInternalRow(before.indices.map { i =>
+      if (nulls(i + 1)) null else Int.box(i + 1)
+    }.toArray[Any])
+    changes(rename, fill, columns).of(stored, places, columns.map(_._1), placesNow, Nil)
+      .filter(_.now.nonEmpty).map(_.value.eval(row))
+  }
+
+  private def changes(
+      rename: Map[String, String],
+      fill: Map[String, Any] = Map.empty,
+      columns: Seq[(Attribute, Int)] = Nil
+  ) = new ColumnChanges(
+    rename,
+    fill,
+    "UTC",
+    _.equalsIgnoreCase(_),
+    a => columns.collectFirst { case (c, source) if c.exprId == a.exprId => source },
+    (subClass, parameters) => StateErrors.rewrite(subClass, "there", parameters: _*)
+  )
+
+  test("columns of one name follow their inputs when these are exchanged") {
+    val before = Seq("id", "v", "id", "v")
+    assert(values(before, Seq(0, 1), Seq("id0", "v0", "id1", "v1"), Seq(0, 1)) == Seq(1, 2, 3, 4))
+    assert(values(before, Seq(0, 1), Seq("id1", "v1", "id0", "v0"), Seq(1, 0)) == Seq(3, 4, 1, 2))
+    // one of a column of which both sources were renamed
+    val renamed = values(before, Seq(0, 1), Seq("w1", "w0"), Seq(1, 0), rename = Map("v" -> "w"))
+    assert(renamed == Seq(4, 2))
+  }
+
+  test("columns of one name in another order than their inputs") {
+    val before = Seq("id", "id")
+    // a projection has put them in this order, as it did before
+    assert(values(before, Seq(0, 1), Seq("id1", "id0"), Seq(0, 1)) == Seq(1, 2))
+    val refused = intercept[StreamJoinAnalysisException] {
+      values(before, Seq(0, 1), Seq("id0", "id1"), Seq(1, 0))
+    }
+    assert(refused.getCondition == "STREAM_JOIN_REWRITE.AMBIGUOUS_COLUMN")
+  }
+
+  test("an added column of a padded row is NULL") {
+    def x(nulls: Int*) = values(
+      Seq("id", "id", "t"),
+      Seq(0, 1),
+      Seq("id0", "id1", "t1", "x1"),
+      Seq(0, 1),
+      fill = Map("x" -> 7),
+      nulls = nulls.toSet
+    ).last
+    assert(x() == 7)
+    assert(x(2) == 7)
+    assert(x(1) == 7)
+    assert(x(2, 3) == null)
+  }
+
+  test("an added column of a row of one input has its value in each row") {
+    val found =
+      values(Seq("id"), Seq(0), Seq("id0", "x0"), Seq(0), fill = Map("x" -> 7), nulls = Set(1))
+    assert(found == Seq[Any](null, 7))
+  }
+
+  test("two columns exchange their names") {
+    val swapped = Map("a" -> "b", "b" -> "a")
+    assert(changes(swapped).renamedIn("a = b: INT") == "b = a: INT")
+    assert(changes(Map("a" -> "$1")).renamedIn("a + aa") == "$1 + aa")
+    assert(values(Seq("a", "b"), Seq(0), Seq("a0", "b0"), Seq(0), rename = swapped) == Seq(2, 1))
+  }
+}

@@ -1,0 +1,101 @@
+"""Changed inputs of joins below others, of as-of joins, and of sources that are read twice."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from streamjoin import doctor
+from tests.evolve.test_evolve import WITHIN, Pair, emitted, evolved, pair, says
+
+__all__ = ["pair"]
+OF_C = "c.id = a.id AND c.t BETWEEN a.t - INTERVAL '20' MINUTE AND a.t + INTERVAL '20' MINUTE"
+IDS = ("a.id", "a.v", "b.id", "b.v", "c.v")
+
+
+def below(pair: Pair, *more: str) -> DataFrame:
+    columns = ("id", "t", "v", *more)
+    return pair.joined(a=pair.stream("a", *columns), b=pair.stream("b", *columns))
+
+
+def test_inputs_of_a_join_below_are_exchanged(pair: Pair) -> None:
+    """The join above and the ordered output have the columns of `b` first."""
+    exchanged = pair.stream("b").streamJoin(pair.stream("a"), WITHIN.format(30), "right")
+    run = pair.run(below(pair).streamJoin(pair.stream("c"), OF_C, order_by="a.t").selectExpr(*IDS))
+    pair.land("a", (1, "10:00", 1), (2, "10:10", 2))
+    pair.land("b", (1, "10:05", 10), (2, "10:15", 20))
+    pair.land("c", (2, "10:00", 200))
+    assert emitted(run) == []
+    changed = exchanged.streamJoin(pair.stream("c"), OF_C, order_by="a.t").selectExpr(*IDS)
+    evolved(run, changed)
+    pair.land("c", (1, "10:10", 100), (9, "12:00", 0))
+    pair.land("a", (9, "12:00", 0))
+    pair.land("b", (8, "12:30", 0))
+    assert emitted(run) == [(1, 1, 1, 10, 100), (2, 2, 2, 20, 200)]
+
+
+def test_an_added_column_of_a_padded_row_is_null(pair: Pair) -> None:
+    run = pair.run(below(pair).streamJoin(pair.stream("c"), OF_C).selectExpr(*IDS))
+    pair.land("a", (1, "10:00", 1), (2, "10:00", 2))
+    pair.land("b", (1, "10:05", 10), (9, "10:31", 0))
+    assert emitted(run) == []
+    chain = below(pair, "8 AS x").streamJoin(pair.stream("c"), OF_C)
+    evolved(run, chain.selectExpr("a.id", "b.id", "a.x", "b.x"), fill={"x": 7})
+    pair.land("c", (1, "10:10", 100), (2, "10:10", 200))
+    assert emitted(run) == [(1, 1, 7, 7), (2, None, 7, None)]
+
+
+def test_a_source_that_is_read_twice_starts_without_a_watermark(pair: Pair) -> None:
+    """The rows of the second reader, from the start of the source, are not late."""
+    run = pair.run(pair.joined("inner").selectExpr("a.id", "b.id AS other"))
+    pair.land("a", (1, "10:00", 1), (2, "11:00", 2))
+    pair.land("b", (2, "11:00", 20))
+    assert emitted(run) == [(2, 2)]
+    again = pair.stream("a").streamJoin(pair.stream("c"), OF_C).selectExpr("a.id", "c.id")
+    evolved(run, run.result.union(again))
+    pair.land("c", (1, "10:10", 100))
+    pair.land("b", (2, "11:10", 21))
+    assert emitted(run) == [(1, 1), (2, 2)]
+    # the second reader has its own watermark when the query changes again
+    evolved(run, pair.joined("inner").selectExpr("a.id", "b.id AS other").union(again))
+    pair.land("c", (2, "11:10", 200))
+    assert emitted(run) == [(2, 2)]
+
+
+def test_the_key_of_an_as_of_join_gets_a_wider_type(pair: Pair) -> None:
+    def joined(number: str) -> DataFrame:
+        a, b = (pair.stream(name, f"{number} AS id", "t", "v") for name in "ab")
+        result: DataFrame = a.streamJoin(b, "a.id = b.id AND b.t <= a.t", "asof")
+        return result.selectExpr("a.id", "a.v", "b.v")
+
+    run = pair.run(joined("id"))
+    pair.land("a", (1, "10:00", 1), (2, "10:10", 2))
+    pair.land("b", (1, "09:55", 10), (2, "10:10", 20))
+    assert emitted(run) == [(1, 1, 10)]
+    lines = evolved(run, joined("CAST(id AS BIGINT)"))
+    assert says(lines, "id INT BIGINT the same, cast")
+    # as before, no row is missing
+    assert not says(lines, "results are complete")
+    pair.land("a", (1, "10:15", 3), (9, "10:30", 0))
+    pair.land("b", (9, "10:30", 0))
+    query = run.start(availableNow=True)
+    query.awaitTermination()
+    assert sorted(tuple(row) for row in run.batches[1]) == [(1, 3, 10), (2, 2, 20)]
+    assert not [f for f in doctor(query).findings if f.code == "INCOMPLETE"]
+
+
+def test_the_sequence_of_a_temporal_join_gets_another_name(pair: Pair) -> None:
+    def joined(n: str) -> DataFrame:
+        rates = pair.landings["b"].stream().selectExpr("id", "t", f"v AS {n}", "'insert' AS op")
+        rates = rates.fromChangelog(key="id", sequence_by=n, op="op")
+        rates = rates.imposeOrder("t", "0 seconds").alias("b")
+        result: DataFrame = pair.stream("a", "id", "t").streamJoin(rates, "a.id = b.id", "asof")
+        return result.selectExpr("a.id", f"b.{n} AS n")
+
+    run = pair.run(joined("v"))
+    pair.land("a", (1, "10:00", 0))
+    pair.land("b", (1, "10:00", 2), (1, "10:00", 1))
+    assert emitted(run) == []
+    evolved(run, joined("n"), rename={"v": "n"})
+    pair.land("a", (9, "10:30", 0))
+    pair.land("b", (9, "10:30", 0))
+    assert emitted(run) == [(1, 2)]
