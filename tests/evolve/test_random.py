@@ -126,12 +126,6 @@ def drawn(draw: random.Random) -> tuple[Query, Query]:
     return old, replace(old, **{name: changes[name] for name in chosen})
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "number" in metafunc.fixturenames:
-        option = metafunc.config.option
-        metafunc.parametrize("number", range(option.evolve_cases))
-
-
 @pytest.mark.thorough
 @pytest.mark.sampled
 def test_random_change(

@@ -18,6 +18,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from streamjoin import evolve
+from tests.evolve.columns import Columns, changed_columns
 from tests.parameters import STATE_FORMATS
 from tests.streams import Landing, Run
 
@@ -30,25 +31,6 @@ CONDITIONS: dict[str, Callable[[Row, Row], bool]] = {
     "a.k < b.k": lambda a, b: a["k"] < b["k"],
 }
 HOWS = ("inner", "left", "right", "full", "semi", "anti")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns of an input."""
-
-    names: tuple[str, ...] = ("id", "k", "v")
-    value: str = "v"
-    """The name of the column v in the query."""
-    wide: bool = False
-
-    def sql(self) -> list[str]:
-        def text(name: str) -> str:
-            called = self.value if name == "v" else name
-            # a condition computes with id, and its text would change
-            wide = self.wide and name != "id"
-            return f"CAST({name} AS BIGINT) AS {called}" if wide else f"{name} AS {called}"
-
-        return ["_change_type", "n", *map(text, self.names)]
 
 
 @dataclass(frozen=True)
@@ -73,12 +55,12 @@ class Query:
         joined = a.streamJoin(b, self.on, self.how)
         if self.above is not None:
             joined = joined.streamJoin(c, "a.k = c.k", self.above)
-        called = [f"{i}.{self.columns[i].value if n == 'v' else n}" for i, n in self.shown]
+        called = [f"{i}.{self.columns[i].called(n)}" for i, n in self.shown]
         result: DataFrame = joined.selectExpr(*called, "_change_type")
         return result
 
     def _input(self, landing: Landing, name: str) -> DataFrame:
-        rows = landing.stream().selectExpr(*self.columns[name].sql())
+        rows = landing.stream().selectExpr("_change_type", "n", *self.columns[name].sql())
         declared = self.declared[name]
         if declared == "counted":
             rows = rows.drop("n").fromChangelog()
@@ -163,30 +145,11 @@ def drawn(draw: random.Random) -> tuple[Query, Query, dict[str, str], dict[str, 
         draw.choice([None, None, "inner", "left"]),
         {name: Columns() for name in "abc"},
     )
-    chosen = draw.sample(["added", "removed", "renamed", "wide", "reordered"], draw.randrange(1, 4))
-    columns = dict(old.columns)
-    for name in columns if "wide" in chosen else draw.sample("abc", draw.randrange(1, 4)):
-        now = columns[name]
-        if "added" in chosen and old.declared[name] != "counted":
-            now = replace(now, names=(*now.names, "x"))
-        if "removed" in chosen:
-            now = replace(now, names=tuple(n for n in now.names if n != "v"))
-        if "reordered" in chosen:
-            now = replace(now, names=now.names[::-1])
-        # a join compares keys of one type
-        columns[name] = replace(now, wide="wide" in chosen)
-    rename = {}
-    if "renamed" in chosen and all("v" in each.names for each in columns.values()):
-        columns = {name: replace(each, value="w") for name, each in columns.items()}
-        rename = {"v": "w"}
+    counted = tuple(name for name in "abc" if old.declared[name] == "counted")
+    columns, rename = changed_columns(draw, old.columns, counted)
     new = replace(old, columns=columns)
     is_added = any(name == "x" for _, name in new.shown)
     return old, new, rename, {"x": 7} if is_added and draw.random() < 0.5 else {}
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "number" in metafunc.fixturenames:
-        metafunc.parametrize("number", range(metafunc.config.option.evolve_cases))
 
 
 @pytest.mark.thorough
