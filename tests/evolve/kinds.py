@@ -227,7 +227,9 @@ class World:
     def land(self, query: Query, last: bool = False) -> None:
         self.batch += 1
         for name in "abcdef":
-            count = 1 if last else self.draw.choice([2 if name == "a" else 0, 4, 8])
+            # an input without a watermark does not evict the rows that can match nothing
+            least = 2 if name == "a" or self.batch == 1 else 0
+            count = 1 if last else self.draw.choice([least, 4, 8])
             rows = [self._row(name, last) for _ in range(count)]
             if rows:
                 file = query.file(name)

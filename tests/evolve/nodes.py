@@ -188,7 +188,11 @@ class AsOf(Node):
     def step(self) -> list[Item]:
         emitted: list[Item] = []
         probes, built = self.arrivals(emitted)
-        self.waiting += probes
+        for item in probes:
+            if self.row(item, 0) is not None:
+                self.waiting.append(item)
+            elif self.how == "left_asof":
+                emitted.append(item)
         self.built += built
         passed = earlier(self.own(0), self.own(1))
         final = [i for i in self.waiting if passed is not None and i[self.names[0]]["t"] < passed]
