@@ -47,6 +47,9 @@ def drawn(draw: random.Random) -> tuple[Query, Query, dict[str, str], dict[str, 
     types = (new.how, new.below, new.above)
     if (new.is_as_of and new.below) or any(how in LEFT_ONLY for how in types):
         new = replace(new, late=False)
+    if new.order is not None:
+        # a union would not keep it
+        new = replace(new, beside="")
     rename: dict[str, str] = {}
     if "columns" in chosen:
         more = ("k", "t", "id", *(["n"] if old.kind == "temporal" else []))
