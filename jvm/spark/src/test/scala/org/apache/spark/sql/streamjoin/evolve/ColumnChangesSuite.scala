@@ -28,7 +28,7 @@ class ColumnChangesSuite extends AnyFunSuite {
       _.equalsIgnoreCase(_),
       sourceOf,
       (subClass, _) => new Refused(subClass)
-    ).of(StructType.fromDDL(before), places, now, placesNow.getOrElse(places), required)
+    ).of(StructType.fromDDL(before), places, now, places, required)
 
   private def refused(changes: => Seq[ColumnChange]): String =
     intercept[Refused](changes).subClass
