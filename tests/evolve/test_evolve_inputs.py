@@ -99,3 +99,15 @@ def test_the_sequence_of_a_temporal_join_gets_another_name(pair: Pair) -> None:
     pair.land("a", (9, "10:30", 0))
     pair.land("b", (9, "10:30", 0))
     assert emitted(run) == [(1, 2)]
+
+
+def test_rows_that_can_match_nothing_wait_for_a_watermark_of_the_other_input(pair: Pair) -> None:
+    run = pair.run(pair.joined())
+    pair.land("a", (1, "10:00", 1), (2, "10:20", 9))
+    assert emitted(run) == []
+    lines = evolved(run, pair.joined(more=" AND a.v > 5"))
+    assert says(lines, "1 left rows can match nothing: the batch in which the watermark of the other")
+    pair.land("a", (3, "10:25", 9))
+    assert emitted(run) == []
+    pair.land("b", (2, "10:40", 20))
+    assert emitted(run) == [(1, "10:00", 1, None, None, None), (2, "10:20", 9, 2, "10:40", 20)]

@@ -8,18 +8,22 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 }
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 
-import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.model.{BySide, Side, Watermarks}
 
 /** The lines about an operator: what its stored rows get, and what is promised of its results. */
 private[evolve] object EvolutionText {
 
-  /** @param complete see [[Completeness.of]] */
+  /**
+   * @param evicting the watermarks that evict the rows of a side
+   * @param complete see [[Completeness.of]]
+   */
   def of(
       now: ChangedOperator,
       description: JoinDescription,
       continued: Continued,
       columns: BySide[Seq[ColumnChange]],
       counts: BySide[RowCounts],
+      evicting: BySide[Seq[Long]],
       complete: Seq[(StoredTime, Long)],
       zone: String
   ): Seq[String] = {
@@ -39,7 +43,7 @@ private[evolve] object EvolutionText {
     )
     val sides = now.exec.sources.map(_._1).zip(Side.both)
     val tables = sides.flatMap { case (input, side) => table(input, columns(side)) }
-    val left = sides.flatMap { case (input, side) => leaving(input, counts(side)) }
+    val left = sides.flatMap { case (input, side) => leaving(input, counts(side), evicting(side)) }
     val matches =
       if (
         description.kind == DescribedKind.EventTime &&
@@ -81,14 +85,14 @@ private[evolve] object EvolutionText {
     )
   }
 
-  private def leaving(input: String, counts: RowCounts): Seq[String] =
-    (if (counts.left > 0) Seq(s"${counts.left} $input rows leave: they can give no result")
-     else Nil) ++
-      (if (counts.emitted > 0)
-         Seq(
-           s"${counts.emitted} $input rows can match nothing: the first batch emits them unmatched"
-         )
-       else Nil)
+  private def leaving(input: String, counts: RowCounts, evicting: Seq[Long]): Seq[String] = {
+    val first = if (evicting.exists(_ != Watermarks.Unknown)) "the first batch"
+    else "the batch in which the watermark of the other input passes them"
+    Seq(
+      counts.left -> "leave: they can give no result",
+      counts.emitted -> s"can match nothing: $first emits them unmatched"
+    ).collect { case (n, what) if n > 0 => s"$n $input rows $what" }
+  }
 
   private def completeness(
       description: JoinDescription,

@@ -112,7 +112,8 @@ private[evolve] final class OperatorEvolution(
         shares.get(p).fold(0L)(_.count)
       )
     }
-    val told = EvolutionText.of(now, layout.description, continued, sides, counts, complete, zone)
+    val told = EvolutionText
+      .of(now, layout.description, continued, sides, counts, evicting, complete, zone)
     EvolvedOperator(now, reader, contents, told)
   }
 
