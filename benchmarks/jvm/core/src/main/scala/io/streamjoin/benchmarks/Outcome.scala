@@ -29,7 +29,8 @@ final case class Outcome(
         "rows" -> workload.rows,
         "result_rows" -> result.rows,
         "checksum" -> result.toString,
-        "changes_out" -> Option.when(workload.isChangelog)(result.changes),
+        "changes_out" ->
+          Option.when(workload.isChangelog || workload.isCorrected)(result.changes),
         "wall_seconds" -> wallSeconds,
         "cpu_seconds" -> cpuSeconds,
         "rows_per_cpu_second" -> workload.rows / cpuSeconds,

@@ -31,9 +31,18 @@ abstract class Workload(val name: String, val parameters: Parameters) extends Se
   /** Whether it is a changelog join, which corrects its result: only the final rows count. */
   def isChangelog: Boolean = !streams.exists(_.arrival.isInstanceOf[Arrival.Ordered])
 
+  /** Whether an engine that emits a result before it is final corrects it. */
+  def isCorrected: Boolean = streams.exists(_.arrival.isInstanceOf[Arrival.Changing])
+
   /**
-   * How many keys the result's first column has, where the result is written into a table by it: parameter
-   * `sink` is `table`.
+   * Keys, sums and counts of the rows `emitted` in a batch, which a sink of Spark adds to a table of
+   * averages. None: the result is what the query emits.
+   */
+  def sums: Option[String] = None
+
+  /**
+   * How many keys the result's first column has, where the result is written into a table by it, as where
+   * parameter `sink` is `table`.
    */
   def tableKeys: Option[Long] = None
 

@@ -16,6 +16,13 @@ object Workloads {
     "N8" -> ((n, p) => new NewSellers(n, p)),
     "N9" -> ((n, p) => new WinningBids(n, p.or("extra" -> "yes"))),
     "N20" -> ((n, p) => new WinningBids(n, p.or("extra" -> "yes", "category" -> 10))),
+    "Q3" -> ((n, p) => new LocalSellers(n, whole(p))),
+    "Q4" -> ((n, p) => new CategoryPrices(n, whole(p))),
+    "Q7" -> ((n, p) => new HighestBid(n, whole(p))),
+    "Q8" -> ((n, p) => new WindowedSellers(n, whole(p))),
+    "Q9" -> ((n, p) => new WinningBid(n, whole(p))),
+    "Q20" -> ((n, p) => new AuctionedBids(n, whole(p))),
+    "Q23" -> ((n, p) => new SellingBidders(n, whole(p))),
     "R3" -> ((n, p) => new LocalSellers(n, p)),
     "R20" -> ((n, p) => new AuctionedBids(n, p)),
     "U1" -> ((n, p) => new KeyedUpdates(n, p)),
@@ -33,6 +40,9 @@ object Workloads {
     named
       .getOrElse(name, throw new IllegalArgumentException(s"$name is none of $names"))
       .apply(name, parameters)
+
+  /** Nexmark with all columns. */
+  private def whole(p: Parameters): Parameters = p.or("whole" -> "yes", "extra" -> "yes")
 
   /** With `part`, the query without its join. */
   private def small(name: String, p: Parameters): Workload =

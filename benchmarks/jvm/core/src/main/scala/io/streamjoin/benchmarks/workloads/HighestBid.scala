@@ -5,21 +5,35 @@ import scala.collection.mutable
 import io.streamjoin.benchmarks._
 import io.streamjoin.benchmarks.limit.Loop
 
-/** Nexmark's q7: the bids that have the highest price of their tumbling window. */
+/**
+ * Nexmark's q7: the bids that have the highest price of their tumbling window.
+ *
+ *   - `whole`: yes to select the columns of the original, which also takes a bid at the end of the window
+ */
 final class HighestBid(name: String, asked: Parameters)
     extends Workload(name, Auctions.defaults(asked)) {
   import Auctions.Slot
 
   private val bids = new Auctions(parameters).bids
+  private val whole = Auctions.isWhole(parameters)
+
+  private val selection = new Selection("b" -> bids)(
+    (if (whole) Seq("auction", "bidder", "price", "ts", "extra")
+     else Seq("id", "auction", "price")).map(c => s"b.$c"): _*
+  )
 
   override val streams: IndexedSeq[RowStream] = IndexedSeq(bids)
 
   override def query(dialect: Dialect): String =
-    s"""SELECT b.id, b.auction, b.price
+    s"""SELECT ${selection.sql}
        |FROM bids b JOIN (${highest(dialect)}) m
        |  ON b.price = m.highest
-       | AND b.ts > m.closed - ${Workload.interval(Slot)} AND b.ts <= m.closed
+       | AND b.ts > m.closed - ${Workload.interval(Slot)} AND b.ts <= $until
        |""".stripMargin
+
+  /** The time of a window is a moment before its end, in Flink a millisecond. */
+  private def until: String =
+    if (whole) s"m.closed + ${Workload.interval(1)}" else "m.closed"
 
   override def aggregates: Boolean = true
 
@@ -63,8 +77,9 @@ final class HighestBid(name: String, asked: Parameters)
     private def close(slot: Long): Unit = {
       val members = open.remove(slot).get
       val highest = members.iterator.map(bids.value(_, 3)).max
-      for (row <- members if bids.value(row, 3) == highest)
-        result.add(row).add(bids.value(row, 2)).add(highest).end()
+      val next = open.get(slot + 1).filter(_ => whole)
+      val atEnd = next.toSeq.flatten.filter(bids.value(_, 1) == (slot + 1) * Slot)
+      for (row <- members ++ atEnd if bids.value(row, 3) == highest) selection.add(result, row)
       rows -= members.length
     }
 

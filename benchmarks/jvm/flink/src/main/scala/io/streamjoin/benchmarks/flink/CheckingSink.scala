@@ -1,5 +1,6 @@
 package io.streamjoin.benchmarks.flink
 
+import java.time.Instant
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
@@ -54,6 +55,7 @@ private final class ChangeSink(columns: Int, key: String) extends CheckingSink[R
         case null                   => part.addNull()
         case number: java.lang.Long => part.add(number)
         case text: String           => part.add(text.length.toLong)
+        case time: Instant          => part.add(time.toEpochMilli)
         case other => throw new IllegalArgumentException(s"column $c of a result: $other")
       }
       c += 1

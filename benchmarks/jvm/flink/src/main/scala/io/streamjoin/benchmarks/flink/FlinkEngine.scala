@@ -1,6 +1,6 @@
 package io.streamjoin.benchmarks.flink
 
-import java.time.Duration
+import java.time.{Duration, ZoneOffset}
 
 import scala.jdk.CollectionConverters._
 
@@ -69,6 +69,7 @@ final class FlinkEngine(state: String, miniBatch: Boolean = false) extends Engin
   ): Unit = {
     val tables = StreamTableEnvironment.create(environment)
     val c = tables.getConfig
+    c.setLocalTimeZone(ZoneOffset.UTC)
     // there is no ON CONFLICT where the sink is not a table of SQL: it is as if DO DEDUPLICATE were written
     c.set(ExecutionConfigOptions.TABLE_EXEC_SINK_REQUIRE_ON_CONFLICT, java.lang.Boolean.FALSE)
     if (miniBatch) {
@@ -79,10 +80,10 @@ final class FlinkEngine(state: String, miniBatch: Boolean = false) extends Engin
     val steps = Arrivals.steps(environment, workload, cores)
     workload.streams.foreach(stream => Arrivals.declare(tables, steps, stream))
     val result = tables.sqlQuery(workload.query(Dialect.Flink))
-    if (workload.isChangelog) {
+    if (workload.isCorrected) {
       val names = result.getResolvedSchema.getColumnNames
       val changes =
-        if (workload.tableKeys.isEmpty) tables.toChangelogStream(result)
+        if (workload.tableKeys.isEmpty || !workload.isChangelog) tables.toChangelogStream(result)
         else {
           // the sink has its columns and a key, as a table to which a query writes
           val schema = Schema.newBuilder().fromResolvedSchema(result.getResolvedSchema)

@@ -1,8 +1,13 @@
 package io.streamjoin.benchmarks.spark
 
-import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, Trigger}
+import org.apache.spark.sql.streaming.{
+  DataStreamWriter,
+  StreamingQuery,
+  StreamingQueryException,
+  Trigger
+}
 
 import io.streamjoin.benchmarks._
 
@@ -35,13 +40,7 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
     workload.streams.foreach(declare(workload, _))
     val watch = new Stopwatch
     val result = session.sql(workload.query(variant.dialect))
-    val written =
-      if (workload.tableKeys.isEmpty) result
-      else result.hint("to_upserts", s"key=${result.columns.head}")
-    val query = written
-      .writeStream
-      .format(classOf[CheckingSink].getName)
-      .option("received", received.key)
+    val query = sink(result, workload, received)
       .option("checkpointLocation", folder.path.toString)
       .trigger(Trigger.AvailableNow())
       .start()
@@ -56,6 +55,21 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
       details =
         measured.details ++ start ++ account.toSeq.flatMap(_.end(query.recentProgress.toSeq))
     )
+  }
+
+  private def sink(
+      result: DataFrame,
+      workload: Workload,
+      received: Received
+  ): DataStreamWriter[Row] = workload.sums match {
+    case Some(sums) => result.writeStream.foreachBatch(new AveragesSink(sums, received).write _)
+    case None =>
+      val written =
+        if (workload.tableKeys.isEmpty || !workload.isChangelog) result
+        else result.hint("to_upserts", s"key=${result.columns.head}")
+      written.writeStream
+        .format(classOf[CheckingSink].getName)
+        .option("received", received.key)
   }
 
   /** What a workload may ask for with `partitions`, and with `buckets`, `exchange` and `spread` of this project's join alone. */
@@ -122,6 +136,16 @@ final class SparkBatch(variant: Variant) extends Engine {
     }
     val watch = new Stopwatch
     val joined = session.sql(workload.query(Dialect.Spark))
+    workload.sums match {
+      case Some(sums) =>
+        val averages = new AveragesSink(sums, Received.open(workload, _ => ()))
+        averages.write(joined, 0)
+        Outcome(averages.result, watch.wallSeconds, watch.cpuSeconds)
+      case None => collected(joined, watch)
+    }
+  }
+
+  private def collected(joined: DataFrame, watch: Stopwatch): Outcome = {
     val kinds = CheckingWriter.kinds(joined.schema)
     val result = new Checksum
     joined.queryExecution.toRdd
