@@ -42,13 +42,14 @@ ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: FORCE help venv test-newest demo bench bench-full bench-jars kafka-jars soak reliability throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
+.PHONY: FORCE help venv test-newest demo bench bench-full nexmark bench-jars kafka-jars soak reliability throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
 
 help:
 	@echo "make venv     the virtual environment .venv, which ./sbt needs too"
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
+	@echo "make nexmark  whole queries of Nexmark, half an hour; table, plot and lines go to results/"
 	@echo "make quick    an answer in two minutes: style, Scala core, one join of each kind"
 	@echo "make test     before a change: linters, types, Scala tests, wheel, Python tests of every feature"
 	@echo "make test-all make test, and what takes long: all random cases, crashes, faults, Kafka, Delta, soak"
@@ -75,6 +76,9 @@ bench: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
 
 bench-full: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
 	$(BIN)/python -m benchmarks run --full $(BENCH_ARGS) -- results/$(shell date +%F).jsonl
+
+nexmark: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
+	$(BIN)/python -m benchmarks run --nexmark $(BENCH_ARGS) -- results/nexmark-$(shell date +%F).jsonl
 
 bench-jars: $(STAMPS)/benchmarks-staged
 

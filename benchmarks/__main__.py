@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from . import account, profile, suite
+from . import account, nexmark, profile, suite
 from .case import Case
 from .engine import LIMIT, NotStagedError
 from .report import write
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size.add_argument("--short", action="store_true", help="minutes; the default")
     size.add_argument("--full", action="store_true", help="hours")
     size.add_argument("--plain", action="store_true", help="of it the plain sessions")
+    size.add_argument("--nexmark", action="store_true", help="whole queries of Nexmark")
     running.add_argument(
         "--only", nargs="+", metavar="CASE", help="cases by name, or all of a workload"
     )
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     running.set_defaults(command=_run)
 
     showing = commands.add_parser("report", help="write table and plots beside the results")
+    showing.add_argument("--nexmark", action="store_true", help="of a run of whole queries")
     showing.add_argument("results", type=Path, help="a file of JSON lines")
     showing.set_defaults(command=_report)
 
@@ -60,22 +62,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    cases = suite.full() if arguments.full else suite.plain() if arguments.plain else suite.short()
+    cases = _suite(arguments)
     chosen = [_changed(case, arguments) for case in _wanted(cases, arguments.only)]
     kept = _others(arguments.results, chosen) if arguments.append else ""
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     arguments.results.write_text(kept, encoding="utf-8")
     problems = run(chosen, arguments.results, arguments.profile)
     _sort(arguments.results, cases)
-    print(f"\n{write(arguments.results)}")
+    print(f"\n{_written(arguments)}")
     if problems:
         print(f"{len(problems)} runs did not give what they should:", *problems, sep="\n  ")
     return 1 if problems else 0
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    print(write(arguments.results))
+    print(_written(arguments))
     return 0
+
+
+def _suite(arguments: argparse.Namespace) -> list[Case]:
+    if arguments.full:
+        return suite.full()
+    if arguments.plain:
+        return suite.plain()
+    return suite.nexmark() if arguments.nexmark else suite.short()
+
+
+def _written(arguments: argparse.Namespace) -> str:
+    return nexmark.write(arguments.results) if arguments.nexmark else write(arguments.results)
 
 
 def _account(arguments: argparse.Namespace) -> int:

@@ -183,6 +183,33 @@ def plain() -> list[Case]:
     ]
 
 
+def nexmark() -> list[Case]:
+    """Whole queries of Nexmark, in sessions as a user finds them."""
+    events = {
+        # so many that each engine takes about five CPU seconds or more
+        "q3": 14_000_000,
+        "q4": 800_000,
+        "q7": 1_200_000,
+        "q8": 10_000_000,
+        "q9": 600_000,
+        "q20": 1_200_000,
+        "q23": 400_000,
+    }
+    return [
+        Case(
+            query,
+            query.upper(),
+            [SPARK_HEAP, "flink-heap"],
+            50_000,
+            {"rows": rows, "batch": rows // 8},
+            warmup_batches=20,
+            settling=10,
+            plain=True,
+        )
+        for query, rows in events.items()
+    ]
+
+
 def _grid() -> list[Case]:
     """W1 by width, keys, partners of a row, and size of a batch."""
     cells = [

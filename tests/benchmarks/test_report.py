@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks import account, plots, profile
+from benchmarks import account, nexmark, plots, profile
 from benchmarks.process import Result
 from benchmarks.report import page
 from benchmarks.summary import summaries
@@ -116,6 +117,27 @@ def test_three_plots_are_drawn(lines: list[Result], tmp_path: Path) -> None:
         "results-state.png",
     ]
     assert all(file.stat().st_size > 0 for file in drawn)
+
+
+def test_nexmark_page_has_a_row_per_query_and_one_plot(lines: list[Result], tmp_path: Path) -> None:
+    refused = {
+        **{name: lines[0][name] for name in ("workload", "date", "machine", "load")},
+        "case": "q4",
+        "engine": "spark-heap",
+        "outcome": "refused",
+        "refused": "no second\naggregation",
+    }
+    found = [{**each, "case": "q3", "result_rows": 5000} for each in lines]
+    wrong = line("flink-heap", 20, case="q4", outcome="wrong", against="streamjoin")
+    mine = line("streamjoin", 10, case="q4", against="flink-heap")
+    file = tmp_path / "results.jsonl"
+    text = "".join(json.dumps(each) + "\n" for each in [*found, mine, refused, wrong])
+    file.write_text(text, encoding="utf-8")
+    rows = [r for r in nexmark.write(file).splitlines() if r.startswith("| q")]
+    first = "| q3 | 1,000,000 | 5,000 | 112,500 | 4.0 (1.0 to 6.2) |  | 9, 40 | 0 to 0 |"
+    assert rows[1] == first
+    assert "| 100,000 | refused: no second aggregation | 2.0 (2.0 to 2.0), wrong |" in rows[2]
+    assert file.with_suffix(".png").stat().st_size > 0
 
 
 def test_profile_samples_are_assigned_by_innermost_known_frame() -> None:

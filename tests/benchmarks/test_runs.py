@@ -98,6 +98,18 @@ def test_flink_changelog_result_equals_the_reference(engine: str) -> None:
         assert result["changes_out"] >= result["result_rows"] > 0
 
 
+def test_flink_results_of_whole_queries_equal_the_reference() -> None:
+    if not Engine.of(FLINK[0]).staged():
+        pytest.skip("Flink's jars are not here: make bench-jars")
+    with process.started(FLINK[0], Case("any", "Q3", [LIMIT], warmup=0)) as flink:
+        for query in suite.nexmark():
+            small = replace(query, parameters={"rows": 30_000, "batch": 16_000})
+            result = flink.run(workload=small.workload, **small.parameters)
+            reference = process.run(LIMIT, small)
+            assert reference["result_rows"] > 0
+            assert check.outcome(result, reference) == "correct", query.label
+
+
 def test_hazelcast_result_equals_the_reference(case: Case) -> None:
     if not Engine.of(HAZELCAST).staged():
         pytest.skip("Hazelcast's jars are not here: make bench-jars")
@@ -190,7 +202,9 @@ def loop() -> Iterator[process.Runner]:
         yield runner
 
 
-@pytest.mark.parametrize("case", [*suite.short(), *suite.full()], ids=lambda case: case.label)
+@pytest.mark.parametrize(
+    "case", [*suite.short(), *suite.full(), *suite.nexmark()], ids=lambda case: case.label
+)
 def test_every_case_has_results_to_check(case: Case, loop: process.Runner) -> None:
     sizes = {**case.parameters, "rows": check.checked_rows(case)}
     result = loop.run(workload=case.workload, **sizes)
