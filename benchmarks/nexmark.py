@@ -16,13 +16,15 @@ from .summary import Summary, read, summaries
 ENGINES = {OURS: "streamjoin", SPARK_HEAP: "Spark's own join", "flink-heap": "Flink SQL, heap"}
 
 _INTRODUCTION = """\
-Each query is complete, from its inputs to its sink. `make nexmark` repeats the run. Sessions are
-[plain](2026-11-plain.md): Spark has its defaults, and streamjoin has what `streamjoin.configure`
-sets. All engines compute the same rows. Their results are compared by the number of rows and an
-order-independent checksum. If an engine corrects its result, the final rows are compared.
+Each query is complete, from its inputs to its sink. `make nexmark` repeats the run. It works as
+[all benchmarks](../docs/internals/benchmarks.md#how-a-run-works) do, with the same settings. All
+engines compute the same rows. Text columns other than names and cities are one column with their
+total length. Results are compared by the number of rows and an order-independent checksum. If an
+engine corrects its result, the final rows are compared.
 
-The first two ratios are relative to streamjoin: how many times more CPU time per row the other
-engine needs. They are the median of pairs of runs, with the least and the greatest one."""
+The columns of Spark's own join and of Flink SQL say how many times more CPU time per row than
+streamjoin the engine needs. A figure is the median of the pairs of runs, with the least and the
+greatest one. Below 1, streamjoin needs more."""
 
 _QUERIES = {
     "q3": "As written, without a bound. streamjoin runs a changelog join of append-only inputs.",

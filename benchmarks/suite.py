@@ -184,10 +184,10 @@ def plain() -> list[Case]:
 
 
 def nexmark() -> list[Case]:
-    """Whole queries of Nexmark, in sessions as a user finds them."""
+    """Whole queries of Nexmark."""
     events = {
         # so many that each engine takes about five CPU seconds or more
-        "q3": 14_000_000,
+        "q3": 12_000_000,
         "q4": 800_000,
         "q7": 1_200_000,
         "q8": 10_000_000,
@@ -202,9 +202,8 @@ def nexmark() -> list[Case]:
             [SPARK_HEAP, "flink-heap"],
             50_000,
             {"rows": rows, "batch": rows // 8},
-            warmup_batches=20,
+            warmup_batches=10,
             settling=10,
-            plain=True,
         )
         for query, rows in events.items()
     ]
