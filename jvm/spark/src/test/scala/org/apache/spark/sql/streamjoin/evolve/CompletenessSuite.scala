@@ -56,6 +56,8 @@ class CompletenessSuite extends AnyFunSuite {
   test("a wider bound is complete when the watermark has passed the difference") {
     assert(complete(join(0, 60), join(0, 180)) == Seq(d -> 1320L))
     assert(complete(join(0, 60), join(30, 180)) == Seq(o -> 1130L, d -> 1320L))
+    // the watermark that evicts the rows of the changed join has passed it already
+    assert(complete(join(0, 60), join(0, 180), evicting = Some(1400L)) == Nil)
   }
 
   test("the same and a narrower bound are complete at once") {
