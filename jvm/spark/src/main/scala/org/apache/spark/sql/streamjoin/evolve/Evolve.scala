@@ -88,10 +88,11 @@ private[evolve] final class Evolve(
       NamedSources.findOffsets(log, planned max batch)
     )(refuse)
     val places = new OperatorPlaces(sources, operators, before)
-    val evolved = plans(own, operators, before, places, sources)
+    val continued = Continued.of(operators, before, places)
+    val evolved = plans(own, operators, before, continued, places, sources)
     if (!dryRun) write(evolved, before.head.join, sources)
     evolved.flatMap(_.told) ++ sourceLines(sources) ++
-      removed(before, Continued.of(operators, before, places).values.map(_.before.id).toSet)
+      removed(before, continued.values.map(_.before.id).toSet)
   }
 
   /** The joins of Spark in the checkpoint. The changed query has the same ones. */
@@ -131,6 +132,7 @@ private[evolve] final class Evolve(
       own: classic.SparkSession,
       operators: Seq[ChangedOperator],
       before: Seq[StoredOperator],
+      continued: Map[Long, Continued],
       places: OperatorPlaces,
       sources: SourceMap
   ): Seq[EvolvedOperator] = {
@@ -159,7 +161,6 @@ private[evolve] final class Evolve(
       columns,
       refuse
     )
-    val continued = Continued.of(operators, before, places)
     operators.map { operator =>
       describe(s"read the rows of ${operator.name}")
       continued.get(operator.id)
