@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
-from streamjoin import doctor
+from streamjoin import doctor, evolve
 from tests.evolve.test_evolve import WITHIN, Pair, emitted, evolved, pair, says
 
 __all__ = ["pair"]
@@ -111,3 +113,16 @@ def test_rows_that_can_match_nothing_wait_for_a_watermark_of_the_other_input(pai
     assert emitted(run) == []
     pair.land("b", (2, "10:40", 20))
     assert emitted(run) == [(1, "10:00", 1, None, None, None), (2, "10:20", 9, 2, "10:40", 20)]
+
+
+def test_exchanged_inputs_below_an_order_within_partitions_are_refused(pair: Pair) -> None:
+    """Its rows are copied as they are, and the columns of `b` would be those of `a`."""
+    order = {"order_by": "a.t", "order_scope": "partition"}
+    on = WITHIN.format(30)
+    run = pair.run(pair.stream("a").streamJoin(pair.stream("b"), on, "left", **order))
+    pair.land("a", (1, "10:00", 1), (2, "10:20", 2))
+    pair.land("b", (1, "10:05", 10))
+    run.step()
+    changed = pair.stream("b").streamJoin(pair.stream("a"), on, "right", **order)
+    with pytest.raises(AnalysisException, match="other inputs below an order within partitions"):
+        evolve(run.checkpoint, pair.folder / "new", changed)

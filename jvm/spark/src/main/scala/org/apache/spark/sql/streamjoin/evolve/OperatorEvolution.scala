@@ -52,6 +52,9 @@ private[evolve] final class OperatorEvolution(
   private def copied(now: ChangedOperator, before: StoredOperator): EvolvedOperator = {
     if (!now.exec.continuesFrom(before.join.metadata))
       throw unsupported(now, "another order within partitions")
+    // its columns would be in another order
+    if (places.now(now) != places.before(before))
+      throw unsupported(now, "other inputs below an order within partitions")
     val surveys = writer.survey(CopiedReader(before.join))
     val rows = surveys.map(_.targets.values.map(_.count).sum)
     val contents = surveys.zip(rows).sortBy(_._1.partition).map { case (s, count) =>
