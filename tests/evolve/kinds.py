@@ -56,6 +56,19 @@ class Query:
         return self.how in ("asof", "left_asof")
 
     @property
+    def types(self) -> dict[str, str]:
+        """The types of the joins with `c`, `b` and `d`, as Spark runs them."""
+        joins = {"c": self.below, "b": self.how, "d": self.above}
+        found = {name: how for name, how in joins.items() if how not in (None, "alone")}
+        above = ""
+        for name in reversed(found):
+            # a join that drops the padded rows of the one below makes it a narrower one
+            if above in ("inner", "right", "semi", "asof"):
+                found[name] = {"full": "left", "right": "inner"}.get(found[name], found[name])
+            above = found[name]
+        return found
+
+    @property
     def shown(self) -> str:
         def more(name: str, how: str | None) -> str:
             return "" if how is None or how in LEFT_ONLY or how == "alone" else name
@@ -196,8 +209,9 @@ class Model:
             self.sources[name].continues(old.sources[name])
         for name in self.nodes.keys() & old.nodes.keys():
             self.nodes[name].continues(old.nodes[name], filled)
-        below = [n for n in self.nodes.values() if n not in self.tops and isinstance(n, Join)]
-        return any(node.late_above() for node in below)
+        chain = [self.nodes[name] for name in ("c", "b", "d", "order") if name in self.nodes]
+        pairs = zip(chain, chain[1:])
+        return any(isinstance(node, Join) and node.late_above(above) for node, above in pairs)
 
     def text(self, item: Item) -> Any:
         """The item as the query emits it."""

@@ -55,6 +55,9 @@ class Source:
     def watermark(self, name: str) -> Time:
         return self.mark
 
+    def emits(self, item: Item) -> bool:
+        return True
+
     def continues(self, old: Source) -> None:
         """Goes on where the same input was read before, or with another folder."""
         self.mark = old.mark
@@ -84,12 +87,21 @@ class Node:
             arrived.append([item for item in items if LATE not in item])
         return arrived
 
+    def needs_padded(self) -> bool:
+        """Whether rows without the row that the condition compares change the output."""
+        raise NotImplementedError
+
     def own(self, side: int) -> Time:
         found: Time = (self.left, self.right)[side].watermark(self.names[side])
         return found
 
     def row(self, item: Item, side: int) -> Row | None:
         return item.get(self.names[side])
+
+    def emits(self, item: Item) -> bool:
+        """Whether the times of the rows of an item meet the bounds of the joins up to this one."""
+        is_below: bool = self.left.emits(item) and self.right.emits(item)
+        return is_below
 
     def equal(self, left: Row, right: Row) -> bool:
         return self.key is None or left[self.key] == right[self.key]
@@ -129,7 +141,8 @@ class Join(Node):
 
     def _match(self, left: list[Any], right: list[Any], emitted: list[Item]) -> None:
         a, b = self.row(left[0], 0), self.row(right[0], 1)
-        if a is None or b is None or not self._accepts(a, b):
+        is_emitted = self.left.emits(left[0]) and self.right.emits(right[0])
+        if a is None or b is None or not is_emitted or not self._accepts(a, b):
             return
         if self.how == "semi" and not left[1]:
             emitted.append(left[0])
@@ -138,8 +151,16 @@ class Join(Node):
         left[1] = right[1] = True
 
     def _accepts(self, a: Row, b: Row) -> bool:
-        near = a["t"] - minutes(self.before) <= b["t"] <= a["t"] + minutes(self.after)
-        return near and self.equal(a, b) and self.meets(a, b) and self.can_match(a)
+        is_equal = self.equal(a, b) and self.meets(a, b) and self.can_match(a)
+        return is_equal and self._is_near(a, b)
+
+    def _is_near(self, a: Row, b: Row) -> bool:
+        near: bool = a["t"] - minutes(self.before) <= b["t"] <= a["t"] + minutes(self.after)
+        return near
+
+    def emits(self, item: Item) -> bool:
+        a, b = self.row(item, 0), self.row(item, 1)
+        return super().emits(item) and (a is None or b is None or self._is_near(a, b))
 
     def preserves(self, side: int) -> bool:
         return self.how in (("left", "full", "anti"), ("right", "full"))[side]
@@ -150,8 +171,10 @@ class Join(Node):
         return row is not None and passed is not None and passed > row["t"] + reach
 
     def _is_over(self, item: Item, side: int) -> bool:
-        row = self.row(item, side)
-        return row is None or (side == 0 and not self.can_match(row)) or self.is_expired(item, side)
+        row, below = self.row(item, side), (self.left, self.right)[side]
+        if row is None or (side == 0 and not self.can_match(row)) or not below.emits(item):
+            return True
+        return self.is_expired(item, side)
 
     def watermark(self, name: str) -> Time:
         """Of an input that the condition compares: a later pair may have a buffered row."""
@@ -166,13 +189,16 @@ class Join(Node):
                 if not (matched and side == 0 and self.how in ("semi", "anti")):
                     self.state[side].append((fill(item), matched))
 
-    def late_above(self) -> bool:
-        """Whether the first batch would emit rows that are late in an operator above."""
+    def late_above(self, above: Any) -> bool:
+        """Whether the first batch would emit rows that are late in the operator above."""
         return any(
             not matched and self.preserves(side) and self.is_expired(item, side)
-            for side in (0, 1)
+            for side in ((0, 1) if above.needs_padded() else (0,))
             for item, matched in self.state[side]
         )
+
+    def needs_padded(self) -> bool:
+        return self.preserves(0)
 
 
 @dataclass
@@ -207,6 +233,9 @@ class AsOf(Node):
 
     def watermark(self, name: str) -> Time:
         return earlier(self.own(0), self.own(1))
+
+    def needs_padded(self) -> bool:
+        return self.how == "left_asof"
 
     def _last(self, probe: Row) -> Item | None:
         name = self.names[1]
@@ -247,6 +276,9 @@ class Order:
             return True
         mark = self.below.mark
         return mark is not None and item[self.below.name]["t"] <= mark
+
+    def needs_padded(self) -> bool:
+        return True
 
     def continues(self, old: Order, fill: Callable[[Item], Item]) -> None:
         self.held = [fill(item) for item in old.held]

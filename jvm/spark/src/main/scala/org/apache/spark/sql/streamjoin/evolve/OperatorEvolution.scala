@@ -76,7 +76,7 @@ private[evolve] final class OperatorEvolution(
     import continued.{before, from}
     val join = before.join
     val sides = BySide.of { side =>
-      val were = places.before(before).lift(from(side).index).getOrElse(Nil)
+      val were = places.columnsBefore(before, from(side).index)
       val are = places.now(now).lift(side.index).getOrElse(Nil)
       columns.of(join.rows(from(side)), were, layout.columns(side), are, layout.required(side))
     }

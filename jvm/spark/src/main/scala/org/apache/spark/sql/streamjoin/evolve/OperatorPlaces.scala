@@ -2,6 +2,8 @@ package org.apache.spark.sql.streamjoin.evolve
 
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
 
+import io.streamjoin.model.{JoinType, Side}
+
 /**
  * The places in the checkpoint of the sources of each operator, by input; -1: a new source.
  *
@@ -32,6 +34,13 @@ private[evolve] final class OperatorPlaces(
     ofChanged(operator.id).map(_.map(sources.placeOf))
 
   def before(operator: StoredOperator): Seq[Seq[Int]] = ofStored(operator.id)
+
+  /** The places of the sources whose columns the stored rows of an input may have. */
+  def columnsBefore(operator: StoredOperator, input: Int): Seq[Int] =
+    OperatorPlaces.withColumns(
+      before(operator).lift(input).getOrElse(Nil),
+      stored.map(other => (before(other), other.join.description.joinType))
+    )
 }
 
 private[evolve] object OperatorPlaces {
@@ -66,4 +75,15 @@ private[evolve] object OperatorPlaces {
       }
     }
   }
+
+  /**
+   * @param input the places of an input
+   * @param joins the places of the inputs of each join, and its type
+   * @return those that are not on the right of a LEFT SEMI or LEFT ANTI join below
+   */
+  def withColumns(input: Seq[Int], joins: Seq[(Seq[Seq[Int]], JoinType)]): Seq[Int] =
+    input.diff(joins.collect {
+      case (inputs, how)
+          if !how.emits(Side.Right) && inputs.flatten.forall(input.contains) => inputs.last
+    }.flatten)
 }

@@ -107,7 +107,9 @@ private[evolve] object SourceMap {
     }
     val map = SourceMap(found, now, from, byName)
     val unsaid = now.indices.filter { i =>
-      from(i).isEmpty && !renamed.exists { case (name, _) => isCalled(now(i), name) }
+      // one of the checkpoint that is read once more has no other name
+      from(i).isEmpty && !found.exists(_.identities == now(i).identities) &&
+      !renamed.exists { case (name, _) => isCalled(now(i), name) }
     }
     if (unsaid.nonEmpty && map.removed.nonEmpty) {
       throw refusal(

@@ -3,6 +3,8 @@ package org.apache.spark.sql.streamjoin.evolve
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.model.JoinType.{Inner, LeftAnti, LeftOuter, LeftSemi}
+
 class OperatorPlacesSuite extends AnyFunSuite {
 
   private def sources(names: String) = names.map(n => InputSource(None, Seq(s"kafka $n")))
@@ -33,5 +35,19 @@ class OperatorPlacesSuite extends AnyFunSuite {
 
   test("sources beside all operators are passed over") {
     assert(places("xabzya", "a|b", "y|a") == Seq(Seq(Seq(1), Seq(2)), Seq(Seq(4), Seq(5))))
+  }
+
+  test("rows have no columns of the right input of a LEFT SEMI or LEFT ANTI join below") {
+    // ((0 SEMI 1) LEFT 2) ANTI 3
+    val joins = Seq(
+      (Seq(Seq(0, 1, 2), Seq(3)), LeftAnti),
+      (Seq(Seq(0, 1), Seq(2)), LeftOuter),
+      (Seq(Seq(0), Seq(1)), LeftSemi)
+    )
+    assert(joins.flatMap(_._1).map(OperatorPlaces.withColumns(_, joins)) ==
+      Seq(Seq(0, 2), Seq(3), Seq(0), Seq(2), Seq(0), Seq(1)))
+    // an ordered output has one input
+    assert(OperatorPlaces.withColumns(Seq(0, 1, 2, 3), (Seq(Seq(0, 1, 2, 3)), Inner) +: joins) ==
+      Seq(0, 2))
   }
 }

@@ -61,6 +61,12 @@ class SourceMapSuite extends AnyFunSuite {
     assert(map(Seq(twice), twice).offsets(Seq("{1}", "{2}")) == Seq("{1}", "{2}"))
   }
 
+  test("a source that is read once more is a new one beside a removed one") {
+    val found = map(both, Seq(topic("a"), topic("a")))
+    assert(found.offsets(Seq("{a}", "{b}")) == Seq("{a}", "-"))
+    assert(found.removed == Seq(topic("b")))
+  }
+
   test("an operator above another one has the sources of both") {
     val before = Seq(Seq(topic("a"), topic("b"), topic("c")), Seq(topic("a"), topic("b")))
     val found = map(before, Seq(topic("c"), topic("a"), topic("b")), offsets = 3)
