@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.evolve.columns import Columns
-from tests.evolve.nodes import LATE, AsOf, Item, Join, Order, Row, Source, minutes
+from tests.evolve.nodes import FILLED, LATE, AsOf, Item, Join, Order, Row, Source, minutes
 from tests.streams import Landing
 
 SCHEMA = "_change_type STRING, n INT, id INT, k INT, v INT, x INT, t TIMESTAMP"
@@ -62,8 +65,9 @@ class Query:
         found = {name: how for name, how in joins.items() if how not in (None, "alone")}
         above = ""
         for name in reversed(found):
-            # a join that drops the padded rows of the one below makes it a narrower one
-            if above in ("inner", "right", "semi", "asof"):
+            # a join that drops the padded rows of the one below makes it a narrower one, except
+            # for late rows, which it emits
+            if above in ("inner", "right", "semi", "asof") and not self.late:
                 found[name] = {"full": "left", "right": "inner"}.get(found[name], found[name])
             above = found[name]
         return found
@@ -198,19 +202,26 @@ class Model:
     def continues(self, old: Model, fill: dict[str, Any]) -> bool:
         """Takes over the state. Whether the first batch would emit rows that are late above."""
 
-        def filled(item: Item) -> Item:
-            def added(name: str) -> dict[str, Any]:
-                now, before = (model.query.columns[name].names for model in (self, old))
-                return {column: fill.get(column) for column in now if column not in before}
+        def added(name: str, before: Iterable[str]) -> Row:
+            now = self.query.columns[name].names
+            return {column: fill.get(column) for column in now if column not in before}
 
-            return {n: row if n == LATE else row | added(n) for n, row in item.items()}
+        def filled(item: Item, below: str) -> Item:
+            kept: Item = {
+                n: row if n == LATE else row | added(n, old.query.columns[n].names)
+                for n, row in item.items()
+            }
+            # no join has padded the row for an added input
+            more = set(below) & set(self.query.shown) - set(old.query.shown)
+            return kept | ({FILLED: {n: added(n, ()) for n in more}} if more else {})
 
         for name in self.sources.keys() & old.sources.keys():
             self.sources[name].continues(old.sources[name])
         for name in self.nodes.keys() & old.nodes.keys():
-            self.nodes[name].continues(old.nodes[name], filled)
+            below = {"b": "c", "d": "cb", "order": "cbd"}.get(name, "")
+            self.nodes[name].continues(old.nodes[name], partial(filled, below=below))
         chain = [self.nodes[name] for name in ("c", "b", "d", "order") if name in self.nodes]
-        pairs = zip(chain, chain[1:])
+        pairs = pairwise(chain)
         return any(isinstance(node, Join) and node.late_above(above) for node, above in pairs)
 
     def text(self, item: Item) -> Any:
@@ -219,10 +230,11 @@ class Model:
         if any(name in item for name in "efA"):
             shown = {f"{name}_id": row["id"] for name, row in item.items()}
         else:
+            rows = item.get(FILLED, {}) | item
             shown = {
-                f"{i}_{name}": item[i][name]
+                f"{i}_{name}": rows[i][name]
                 for i in self.query.shown
-                if i in item
+                if i in rows
                 for name in columns[i].names
             } | ({LATE: True} if LATE in item else {})
         return frozenset((name, value) for name, value in shown.items() if value is not None)

@@ -15,6 +15,8 @@ Row = dict[str, Any]
 Item = dict[str, Any]
 Time = datetime | None
 LATE = "late"
+FILLED = "filled"
+"""Of a stored row: the values of the columns of inputs that were added below."""
 
 
 def minutes(number: int) -> timedelta:
