@@ -169,7 +169,7 @@ class Model:
             return self.nodes.setdefault(name, node)
 
         def meets(a: Row, b: Row) -> bool:
-            return query.most is None or a["v"] + b["v"] < query.most
+            return query.most is None or (b["v"] is not None and a["v"] + b["v"] < query.most)
 
         def can_match(a: Row) -> bool:
             return query.only is None or a["v"] < query.only
@@ -211,6 +211,9 @@ class Model:
                 n: row if n == LATE else row | added(n, old.query.columns[n].names)
                 for n, row in item.items()
             }
+            if "b" in kept and old.query.how in LEFT_ONLY and old.query.most is None:
+                # a column that the earlier query did not need is not stored
+                kept["b"] |= {"v": None}
             # no join has padded the row for an added input
             more = set(below) & set(self.query.shown) - set(old.query.shown)
             return kept | ({FILLED: {n: added(n, ()) for n in more}} if more else {})
