@@ -107,6 +107,8 @@ def _wanted(cases: Sequence[Case], only: Sequence[str] | None) -> list[Case]:
     if only is None:
         return list(cases)
     workloads = set(only) - {case.label for case in cases}
+    if unknown := workloads - {case.workload for case in cases}:
+        sys.exit(f"no case or workload of this suite: {', '.join(sorted(unknown))}")
     return [case for case in cases if case.label in only or case.workload in workloads]
 
 

@@ -41,6 +41,15 @@ def test_only_selects_a_case_or_all_cases_of_a_workload(ran: list[str], tmp_path
     assert ran == ["W1-hot", *of_w2]
 
 
+def test_a_case_of_another_suite_is_named(ran: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "results.jsonl"
+    file.write_text("earlier results", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"suite: W1, 12 groups$"):
+        command.main(["run", "--plain", "--only", "W1, 12 groups", "--", str(file)])
+    assert not ran
+    assert file.read_text(encoding="utf-8") == "earlier results"
+
+
 @pytest.mark.parametrize("append", [True, False])
 def test_rerun_case_replaces_its_earlier_results(
     ran: list[str], tmp_path: Path, append: bool
