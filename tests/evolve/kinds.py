@@ -252,6 +252,8 @@ class World:
         self.files: dict[str, list[Row]] = {n: [] for n in names}
         self.draw, self.batch, self.number = draw, 0, 0
         self.keys: set[int] = set()
+        self.times: dict[int, datetime] = {}
+        """By the id of a row."""
 
     def land(self, query: Query, last: bool = False) -> None:
         self.batch += 1
@@ -272,9 +274,10 @@ class World:
         time = END if last else START + timedelta(minutes=5 * self.batch - ago, seconds=draw(60))
         key, gone = draw(3), name == "b" and draw(4) == 0
         kind = "delete" if gone and key in self.keys else "update_postimage"
+        self.times[self.number] = time + timedelta(milliseconds=self.number)
         if name == "b":
             (self.keys.discard if kind == "delete" else self.keys.add)(key)
         return {
             **{"_change_type": kind, "n": self.number, "id": self.number, "k": key},
-            **{"v": draw(10), "x": draw(3), "t": time + timedelta(milliseconds=self.number)},
+            **{"v": draw(10), "x": draw(3), "t": self.times[self.number]},
         }

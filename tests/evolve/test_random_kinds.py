@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -135,13 +136,18 @@ def test_random_kind(
     label = f"{old}\n-> {new}\nrename={rename}, fill={fill}"
     run, model = Run(old.of(world), tmp_path / "old"), Model(old, world)
     pending: list[Item] = []
+    ordered: list[datetime] = []
 
     def step(run: Run, model: Model, last: bool = False) -> None:
         world.land(model.query, last)
         pending.extend(model.step())
         for rows in run.step().values():
             for row in rows:
-                take(frozenset(json.loads(row[0]).items()), model)
+                values = json.loads(row[0])
+                take(frozenset(values.items()), model)
+                if model.query.order == "total" and "a_id" in values:
+                    ordered.append(world.times[values["a_id"]])
+        assert ordered == sorted(ordered), f"{ordered} in batch {world.batch}: {label}"
         if model.query.order is None or last:
             missing = [model.text(item) for item in pending if not is_last(item)]
             assert not missing, f"missing {missing} in batch {world.batch}: {label}"
