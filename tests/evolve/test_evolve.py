@@ -36,7 +36,7 @@ class Pair:
         result: DataFrame = left.streamJoin(right, WITHIN.format(minutes) + more, how)
         return result
 
-    def land(self, name: str, *rows: tuple[int, str, int]) -> None:
+    def land(self, name: str, *rows: tuple[int, str, int | None]) -> None:
         self.landings[name].land(
             *({"id": i, "t": f"2024-05-04T{clock}:00", "v": v} for i, clock, v in rows)
         )
@@ -106,6 +106,43 @@ def test_an_added_column_is_null(pair: Pair) -> None:
     assert says(lines, "v - INT NULL")
     pair.land("b", (1, "10:05", 70))
     assert emitted(run) == [(1, "10:00", None, 1, "10:05", 70)]
+
+
+def test_fields_are_added_removed_and_widened(pair: Pair) -> None:
+    def joined(fields: str) -> DataFrame:
+        columns = (f"named_struct({fields}) AS s", f"array(named_struct({fields})) AS items")
+        result = pair.joined(a=pair.stream("a", "id", "t", *columns))
+        return result.selectExpr("a.id", "to_json(s)", "to_json(items)", "b.v")
+
+    run = pair.run(joined("'v', v, 'old', id"))
+    pair.land("a", (1, "10:00", 7))
+    emitted(run)
+    changed = joined("'new', v + 1, 'v', CAST(v AS BIGINT)")
+    lines = evolved(run, changed)
+    assert says(lines, "the same, by field")
+    pair.land("a", (2, "10:01", 8))
+    pair.land("b", (1, "10:05", 70), (2, "10:05", 80))
+    assert emitted(run) == [
+        (1, '{"v":7}', '[{"v":7}]', 70),
+        (2, '{"new":9,"v":8}', '[{"new":9,"v":8}]', 80),
+    ]
+
+
+@pytest.mark.parametrize("stored", ["v", None])
+def test_null_in_a_column_that_is_never_null_needs_a_value(pair: Pair, stored: str | None) -> None:
+    def joined(*more: str) -> DataFrame:
+        return pair.joined(a=pair.stream("a", "id", "t", *more))
+
+    run = pair.run(joined(*([stored] if stored else [])))
+    pair.land("a", (1, "10:00", 7), (2, "10:01", None))
+    emitted(run)
+    changed = joined("coalesce(v, 0) AS v")
+    with pytest.raises(AnalysisException, match=f"{1 if stored else 2} left rows.*columns are v"):
+        evolve(run.checkpoint, run.checkpoint.with_name("to"), changed)
+    lines = evolved(run, changed, fill={"v": -1})
+    assert says(lines, "v INT INT the same; not NULL, but -1" if stored else "v - INT -1")
+    pair.land("b", (1, "10:05", 70), (2, "10:05", 80))
+    assert [row[2] for row in emitted(run)] == [7 if stored else -1, -1]
 
 
 def test_rows_beyond_a_narrower_interval_come_out_in_the_first_batch(pair: Pair) -> None:

@@ -43,8 +43,9 @@ def evolve(
     rename : Mapping of str to str, optional
         The new name of each renamed column, by its old one. Default: None, no column.
     fill : Mapping, optional
-        The values that stored rows get in added columns, by the names of the columns. A value is
-        converted to the type of its column. Default: None; an added column is NULL.
+        The values that stored rows get in added columns, and instead of NULL in columns that are
+        never NULL in the changed query, by the names of the columns. A value is converted to the
+        type of its column. Default: None; an added column is NULL.
     sources : Mapping, optional
         For a source with another name, path or topic, the source of the checkpoint from which it
         continues, or None if it is new. A source is called by its name, path, topic or table.

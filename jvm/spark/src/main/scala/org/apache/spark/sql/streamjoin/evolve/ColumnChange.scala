@@ -1,14 +1,21 @@
 package org.apache.spark.sql.streamjoin.evolve
 
 import org.apache.spark.sql.catalyst.expressions.{
+  ArrayTransform,
   Attribute,
   BoundReference,
   Cast,
+  Coalesce,
+  CreateNamedStruct,
   EvalMode,
   Expression,
+  GetStructField,
   If,
   IsNotNull,
+  IsNull,
+  LambdaFunction,
   Literal,
+  NamedLambdaVariable,
   Or
 }
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -29,13 +36,24 @@ private[evolve] final case class ColumnChange(
     before: Option[StructField],
     value: Expression,
     gets: String
-)
+) {
+
+  /** Whether the value has a part that no stored row had. */
+  def addsValues: Boolean = now.exists { column =>
+    before.map(_.dataType).forall {
+      case nested @ (_: StructType | _: ArrayType) =>
+        !DataTypeUtils.sameType(nested, column.dataType)
+      case _ => false
+    }
+  }
+}
 
 /**
  * The columns of the stored rows of one input.
  *
  * @param rename the new names of columns, by their old ones
- * @param fill the values of added columns, by their names
+ * @param fill by the names of columns, the values of added ones, and those instead of NULL in columns
+ *   that are never NULL in the changed query
  * @param sourceOf the place in the checkpoint of the source of a column, if it is known
  * @param same whether two names are equal, as the session compares them
  */
@@ -136,13 +154,13 @@ private[evolve] final class ColumnChanges(
   }
 
   private def kept(column: Attribute, field: StructField, at: Int): ColumnChange = {
-    val value = BoundReference(at, field.dataType, nullable = true)
-    def change(value: Expression, gets: String) =
-      ColumnChange(Some(column), Some(field), value, gets)
-    if (DataTypeUtils.sameType(field.dataType, column.dataType)) change(value, "the same")
-    else if (widens(field.dataType, column.dataType))
-      change(Cast(value, column.dataType, Some(zone), EvalMode.ANSI), "the same, cast")
-    else
+    val stored = BoundReference(at, field.dataType, nullable = true)
+    val gets = stored.dataType match {
+      case was if DataTypeUtils.sameType(was, column.dataType) => "the same"
+      case _: StructType | _: ArrayType                        => "the same, by field"
+      case _                                                   => "the same, cast"
+    }
+    val now = converted(stored, column.dataType).getOrElse(
       throw refuse(
         "OTHER_TYPE",
         Seq(
@@ -151,12 +169,49 @@ private[evolve] final class ColumnChanges(
           "now" -> column.dataType.sql
         )
       )
+    )
+    def change(value: Expression, gets: String) =
+      ColumnChange(Some(column), Some(field), value, gets)
+    filled(column).filter(_ => !column.nullable).fold(change(now, gets)) { case (value, text) =>
+      change(Coalesce(Seq(now, value)), s"$gets; not NULL, but $text")
+    }
   }
 
+  /** A value in another type, if the type has each value; an added field of a struct is NULL. */
+  private def converted(value: Expression, to: DataType): Option[Expression] =
+    (value.dataType, to) match {
+      case (from, _) if DataTypeUtils.sameType(from, to) => Some(value)
+      case (from: StructType, to: StructType) =>
+        val fields = to.map { field =>
+          from.indices.find(i => same(from(i).name, field.name)) match {
+            case Some(i) => converted(GetStructField(value, i), field.dataType)
+            case None    => Option.when(field.nullable)(Literal(null, field.dataType))
+          }
+        }
+        Option.when(fields.forall(_.nonEmpty)) {
+          val named = to.map(field => Literal(field.name)).zip(fields.flatten)
+          val struct = CreateNamedStruct(named.flatMap { case (name, field) => Seq(name, field) })
+          If(IsNull(value), Literal(null, struct.dataType), struct)
+        }
+      case (from: ArrayType, to: ArrayType) =>
+        val element = NamedLambdaVariable("element", from.elementType, from.containsNull)
+        converted(element, to.elementType)
+          .map(each => ArrayTransform(value, LambdaFunction(each, Seq(element))))
+      case (from, _) =>
+        Option.when(widens(from, to))(Cast(value, to, Some(zone), EvalMode.ANSI))
+    }
+
   private def added(column: Attribute, isRequired: Boolean): ColumnChange = {
-    val filled = fill.collectFirst { case (name, value) if same(name, column.name) => value }
-    filled match {
-      case Some(value) =>
+    if (isRequired && filled(column).isEmpty)
+      throw refuse("MISSING_COLUMN", Seq("column" -> column.name))
+    val (value, text) = filled(column).getOrElse(Literal(null, column.dataType) -> "NULL")
+    ColumnChange(Some(column), None, value, text)
+  }
+
+  /** The value of `fill` for a column, and its text. */
+  private def filled(column: Attribute): Option[(Literal, String)] =
+    fill.collectFirst {
+      case (name, value) if same(name, column.name) =>
         val written = Literal(value)
         if (!Cast.canAnsiCast(written.dataType, column.dataType)) throw notAValue(column, value)
         val literal =
@@ -165,13 +220,8 @@ private[evolve] final class ColumnChanges(
               column.dataType
             )
           catch { case _: RuntimeException => throw notAValue(column, value) }
-        ColumnChange(Some(column), None, literal, value.toString)
-      case None if isRequired =>
-        throw refuse("MISSING_COLUMN", Seq("column" -> column.name))
-      case None =>
-        ColumnChange(Some(column), None, Literal(null, column.dataType), "NULL")
+        literal -> value.toString
     }
-  }
 
   private def notAValue(column: Attribute, value: Any) = refuse(
     "INVALID_ARGUMENT",

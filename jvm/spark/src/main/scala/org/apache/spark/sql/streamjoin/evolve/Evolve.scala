@@ -24,7 +24,8 @@ import org.apache.spark.sql.streamjoin.spark.{
  * Changes that the plan alone does not show.
  *
  * @param rename the new names of columns, by their old ones
- * @param fill the values of added columns in stored rows, by their names
+ * @param fill the values of stored rows in added columns, and instead of NULL in columns that are never
+ *   NULL in the changed query, by the names of the columns
  * @param sources for a source of the changed query, that of the checkpoint; none: it is new
  */
 final case class Told(

@@ -20,15 +20,27 @@ import io.streamjoin.placement.{MaybePartition, Placement, StoredRowTargets}
  * @param left those that are not stored any more
  * @param emitted those that the first batch emits without a match
  * @param late those of `emitted` that are behind the watermarks
+ * @param nulls those with NULL in a column that is never NULL in the changed query
  */
-private[evolve] final case class RowCounts(read: Long, left: Long, emitted: Long, late: Long) {
+private[evolve] final case class RowCounts(
+    read: Long,
+    left: Long,
+    emitted: Long,
+    late: Long,
+    nulls: Long
+) {
 
-  def +(other: RowCounts): RowCounts =
-    RowCounts(read + other.read, left + other.left, emitted + other.emitted, late + other.late)
+  def +(other: RowCounts): RowCounts = RowCounts(
+    read + other.read,
+    left + other.left,
+    emitted + other.emitted,
+    late + other.late,
+    nulls + other.nulls
+  )
 }
 
 private[evolve] object RowCounts {
-  val Nothing: RowCounts = RowCounts(0L, 0L, 0L, 0L)
+  val Nothing: RowCounts = RowCounts(0L, 0L, 0L, 0L, 0L)
 }
 
 /**
@@ -84,13 +96,15 @@ private final class EvolvedPart(reader: EvolvedReader, partition: Int, hadoopCon
       Seq(BucketPlacement.partitionOf(layout.placedBy(side), partitions)),
       layout.columns(side)
     )
-    private var (read, left, emitted, late) = (0L, 0L, 0L, 0L)
+    private val present = layout.present(side).map(layout.columns(side).indexOf).toArray
+    private var (read, left, emitted, late, nulls) = (0L, 0L, 0L, 0L, 0L)
 
-    def counts: RowCounts = RowCounts(read, left, emitted, late)
+    def counts: RowCounts = RowCounts(read, left, emitted, late, nulls)
 
     def apply(row: StoredRow): Iterator[(Int, StoredRow)] = {
       read += 1
       val now = project(row.row)
+      if (present.exists(now.isNullAt)) nulls += 1
       val place = places(side, now, row.matched)
       val isExpired = watermarks.indices.exists(k => place.limits(k) < watermarks(k))
       val isOver = isExpired || !place.canMatch

@@ -90,6 +90,7 @@ private[evolve] final class OperatorEvolution(
     val counts = BySide.of(side => surveys.map(_.found(side)).foldLeft(RowCounts.Nothing)(_ + _))
     requireDecided(now, join.description, layout.description, flags, counts)
     requireInTime(now, counts)
+    requirePresent(now, layout, counts)
     // a format leaves out rows that these watermarks have evicted
     val evicted =
       BySide.of(s => if (counts(s).emitted == 0) evicting(s) else evicting(s).map(_ => Unknown))
@@ -177,7 +178,7 @@ private[evolve] final class OperatorEvolution(
     }
     for {
       side <- Side.both if layout.isFoundByAll(side)
-      added <- sides(side).filter(_.before.isEmpty).flatMap(_.now)
+      added <- sides(side).filter(_.addsValues).flatMap(_.now)
     } throw unsupported(
       now,
       s"the column ${added.name} is added to an input without a key, and a delete finds a row by " +
@@ -220,5 +221,19 @@ private[evolve] final class OperatorEvolution(
     } throw refuse(
       "LATE_ABOVE",
       Seq("operator" -> now.name, "rows" -> late.toString, "above" -> above.name)
+    )
+
+  private def requirePresent(
+      now: ChangedOperator,
+      layout: StoredLayout,
+      counts: BySide[RowCounts]
+  ): Unit =
+    for (side <- Side.both if counts(side).nulls > 0) throw refuse(
+      "NULL_IN_COLUMN",
+      Seq(
+        "operator" -> now.name,
+        "rows" -> s"${counts(side).nulls} ${side.name} rows",
+        "columns" -> layout.present(side).map(_.name).mkString(", ")
+      )
     )
 }

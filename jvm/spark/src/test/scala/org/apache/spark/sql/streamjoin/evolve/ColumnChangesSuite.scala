@@ -2,7 +2,9 @@ package org.apache.spark.sql.streamjoin.evolve
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What the columns of stored rows become in a changed query. */
@@ -10,8 +12,11 @@ class ColumnChangesSuite extends AnyFunSuite {
 
   private final class Refused(val subClass: String) extends RuntimeException(subClass)
 
-  private def column(name: String, dataType: DataType = LongType): Attribute =
-    AttributeReference(name, dataType)()
+  private def column(
+      name: String,
+      dataType: DataType = LongType,
+      nullable: Boolean = true
+  ): Attribute = AttributeReference(name, dataType, nullable)()
 
   private def changes(
       before: String,
@@ -56,6 +61,44 @@ class ColumnChangesSuite extends AnyFunSuite {
     assert(changes("id BIGINT", Seq(id, t), fill = Map("T" -> 1), required = Seq(t))().length == 2)
     assert(changes("id BIGINT", Seq(id, t), required = Seq(id))().length == 2)
     assert(refused(changes("id BIGINT", Seq(t), fill = Map("t" -> "x"))()) == "INVALID_ARGUMENT")
+  }
+
+  test("a value of fill replaces NULL in a column that is never NULL") {
+    def v(nullable: Boolean) =
+      changes("v INT", Seq(column("v", nullable = nullable)), fill = Map("v" -> 9))().head
+    def values(of: ColumnChange) = Seq[Any](1, null).map(v => of.value.eval(InternalRow(v)))
+    assert(values(v(nullable = false)) == Seq[Any](1L, 9L))
+    assert(v(nullable = false).gets == "the same, cast; not NULL, but 9")
+    assert(values(v(nullable = true)) == Seq[Any](1L, null))
+  }
+
+  test("a struct is converted by the names of its fields") {
+    def becomes(now: String) = changes(
+      "s STRUCT<a: INT, b: STRING, c: STRUCT<d: INT>>",
+      Seq(column("s", StructType.fromDDL(now)))
+    )().head
+    val found = becomes("e BIGINT, c STRUCT<e: INT, D: BIGINT>, A INT")
+    assert(found.gets == "the same, by field")
+    val row = InternalRow(InternalRow(1, UTF8String.fromString("x"), InternalRow(5)))
+    assert(found.value.eval(row) == InternalRow(null, InternalRow(null, 5L), 1))
+    assert(found.value.eval(InternalRow(null)) == null)
+    assert(found.value.eval(InternalRow(InternalRow(1, null, null))) == InternalRow(null, null, 1))
+    assert(found.addsValues)
+    assert(!becomes("a INT, b STRING, c STRUCT<d: INT>").addsValues)
+    for (other <- Seq("a SMALLINT", "a STRING", "c INT", "c STRUCT<d: SMALLINT>", "f INT NOT NULL"))
+      assert(refused(Seq(becomes(other))) == "OTHER_TYPE", other)
+  }
+
+  test("an array is converted by the fields of its elements") {
+    val element = StructType.fromDDL("b INT, a BIGINT")
+    val now = Seq(column("s", ArrayType(element)))
+    val found = changes("s ARRAY<STRUCT<a: INT>>", now)().head
+    val row = InternalRow(new GenericArrayData(Array[Any](InternalRow(1), null, InternalRow(2))))
+    val converted = found.value.eval(row).asInstanceOf[ArrayData].toArray[InternalRow](element)
+    assert(converted.toSeq == Seq(InternalRow(null, 1L), null, InternalRow(null, 2L)))
+    assert(found.value.eval(InternalRow(null)) == null)
+    assert(found.gets == "the same, by field" && found.addsValues)
+    assert(refused(changes("s ARRAY<STRUCT<a: STRING>>", now)()) == "OTHER_TYPE")
   }
 
   test("a column is cast if the other type has each value of its type") {

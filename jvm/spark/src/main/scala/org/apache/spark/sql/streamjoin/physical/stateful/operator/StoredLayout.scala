@@ -22,6 +22,9 @@ private[streamjoin] abstract class StoredLayout(
   /** The columns that stored rows must have a value of: those of keys and event times. */
   def required(side: Side): Seq[Attribute]
 
+  /** The columns that are never NULL in the query. */
+  final def present(side: Side): Seq[Attribute] = columns(side).filterNot(_.nullable)
+
   /** Whether later changes find a stored row by all of its columns, so that none can be added. */
   def isFoundByAll(side: Side): Boolean = false
 
