@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from benchmarks.engine import FLINK_SQL
 from tests.kafka.broker import Address
@@ -18,12 +19,15 @@ _QUERY = """
 """
 
 
-def command(broker: Address, batch_ms: int, buffer_ms: int | None) -> list[str]:
+def command(broker: Address, checkpoints: Path, batch_ms: int, buffer_ms: int | None) -> list[str]:
     """Give the command of the process: its checkpoints are as frequent as Spark's batches."""
     settings = {
         "table.dml-sync": "true",
         "parallelism.default": "2",
         "execution.checkpointing.interval": f"{batch_ms} ms",
+        # with checkpoints in memory, whose size Flink limits, the job began anew several times
+        "execution.checkpointing.storage": "filesystem",
+        "execution.checkpointing.dir": checkpoints.as_uri(),
     }
     if buffer_ms is not None:
         settings["execution.buffer-timeout.interval"] = f"{buffer_ms} ms"

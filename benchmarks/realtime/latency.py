@@ -87,7 +87,7 @@ def _through_kafka(
 ) -> _Measured:
     with broker(folder) as kafka:
         if program == "flink":
-            command = flink.command(kafka, 1000 * batch, buffer)
+            command = flink.command(kafka, folder / "checkpoint", 1000 * batch, buffer)
         else:
             command = job(folder, program, batch, buffer, "--kafka", kafka.bootstrap)
         feed = Feed(kafka, rate)
