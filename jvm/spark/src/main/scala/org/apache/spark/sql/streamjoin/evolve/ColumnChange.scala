@@ -172,7 +172,9 @@ private[evolve] final class ColumnChanges(
     )
     def change(value: Expression, gets: String) =
       ColumnChange(Some(column), Some(field), value, gets)
-    filled(column).filter(_ => !column.nullable).fold(change(now, gets)) { case (value, text) =>
+    // the value may be that of an added column of another input
+    val instead = if (column.nullable) None else filled(column)
+    instead.fold(change(now, gets)) { case (value, text) =>
       change(Coalesce(Seq(now, value)), s"$gets; not NULL, but $text")
     }
   }

@@ -70,6 +70,9 @@ class ColumnChangesSuite extends AnyFunSuite {
     assert(values(v(nullable = false)) == Seq[Any](1L, 9L))
     assert(v(nullable = false).gets == "the same, cast; not NULL, but 9")
     assert(values(v(nullable = true)) == Seq[Any](1L, null))
+    // of another type, it is that of an added column of another input
+    val other = changes("v INT", Seq(column("v")), fill = Map("v" -> "x"))()
+    assert(other.map(_.gets) == Seq("the same, cast"))
   }
 
   test("a struct is converted by the names of its fields") {
