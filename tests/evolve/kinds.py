@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -158,14 +157,14 @@ class Model:
     """What a query emits, by the nodes of tests/evolve/nodes.py."""
 
     def __init__(self, query: Query, world: World) -> None:
-        self.query, late = query, query.late
+        self.query, late, types = query, query.late, query.types
         lag = minutes(query.lag)
         of = {n: Source(n, world.files[query.file(n)], lag) for n in INPUTS}
         self.nodes: dict[str, Any] = {}
 
-        def joined(left: Any, name: str, how: str) -> Any:
+        def joined(left: Any, name: str) -> Any:
             reach = query.reach
-            node = Join(left, of[name], ("a", name), how, "k", late, reach, reach)
+            node = Join(left, of[name], ("a", name), types[name], "k", late, reach, reach)
             return self.nodes.setdefault(name, node)
 
         def meets(a: Row, b: Row) -> bool:
@@ -176,16 +175,16 @@ class Model:
 
         result: Any = of["a"]
         if query.below is not None:
-            result = joined(result, "c", query.below)
+            result = joined(result, "c")
         if query.how != "alone":
-            what = (result, of["b"], ("a", "b"), query.how, query.key, late)
+            what = (result, of["b"], ("a", "b"), types["b"], query.key, late)
             if query.is_as_of:
                 result = AsOf(*what, query.kind == "temporal", query.before or None, meets)
             else:
                 result = Join(*what, query.before, query.after, meets, can_match)
             self.nodes["b"] = result
         if query.above is not None:
-            result = joined(result, "d", query.above)
+            result = joined(result, "d")
         if query.order is not None:
             result = self.nodes["order"] = Order(result)
         self.tops = [result]
@@ -221,11 +220,10 @@ class Model:
         for name in self.sources.keys() & old.sources.keys():
             self.sources[name].continues(old.sources[name])
         for name in self.nodes.keys() & old.nodes.keys():
-            below = {"b": "c", "d": "cb", "order": "cbd"}.get(name, "")
-            self.nodes[name].continues(old.nodes[name], partial(filled, below=below))
-        chain = [self.nodes[name] for name in ("c", "b", "d", "order") if name in self.nodes]
-        pairs = pairwise(chain)
-        return any(isinstance(node, Join) and node.late_above(above) for node, above in pairs)
+            inputs = {"b": "c", "d": "cb", "order": "cbd"}.get(name, "")
+            self.nodes[name].continues(old.nodes[name], partial(filled, below=inputs))
+        below = [n for n in self.nodes.values() if n not in self.tops and isinstance(n, Join)]
+        return any(node.late_above() for node in below)
 
     def text(self, item: Item) -> Any:
         """The item as the query emits it."""

@@ -89,10 +89,6 @@ class Node:
             arrived.append([item for item in items if LATE not in item])
         return arrived
 
-    def needs_padded(self) -> bool:
-        """Whether rows without the row that the condition compares change the output."""
-        raise NotImplementedError
-
     def own(self, side: int) -> Time:
         found: Time = (self.left, self.right)[side].watermark(self.names[side])
         return found
@@ -191,16 +187,13 @@ class Join(Node):
                 if not (matched and side == 0 and self.how in ("semi", "anti")):
                     self.state[side].append((fill(item), matched))
 
-    def late_above(self, above: Any) -> bool:
-        """Whether the first batch would emit rows that are late in the operator above."""
+    def late_above(self) -> bool:
+        """Whether the first batch would emit rows that are late in an operator above."""
         return any(
             not matched and self.preserves(side) and self.is_expired(item, side)
-            for side in ((0, 1) if above.needs_padded() else (0,))
+            for side in (0, 1)
             for item, matched in self.state[side]
         )
-
-    def needs_padded(self) -> bool:
-        return self.preserves(0)
 
 
 @dataclass
@@ -235,9 +228,6 @@ class AsOf(Node):
 
     def watermark(self, name: str) -> Time:
         return earlier(self.own(0), self.own(1))
-
-    def needs_padded(self) -> bool:
-        return self.how == "left_asof"
 
     def _last(self, probe: Row) -> Item | None:
         name = self.names[1]
@@ -278,9 +268,6 @@ class Order:
             return True
         mark = self.below.mark
         return mark is not None and item[self.below.name]["t"] <= mark
-
-    def needs_padded(self) -> bool:
-        return True
 
     def continues(self, old: Order, fill: Callable[[Item], Item]) -> None:
         self.held = [fill(item) for item in old.held]

@@ -111,8 +111,9 @@ def drawn_changes(draw: random.Random, old: Query) -> dict[str, Any]:
     if old.order is None and not old.late:
         changes["order"] = "total"
     if old.how not in LEFT_ONLY:
-        changes |= {"key": draw.choice(["k", "v"])}
-        changes |= {"exchanged": True} if old.order != "partition" else {}
+        changes["key"] = draw.choice(["k", "v"])
+        if old.order != "partition":
+            changes["exchanged"] = True
     return changes | {
         "before": draw.choice([0, 5, 15]),
         "after": draw.choice([5, 15, 30]),
