@@ -475,6 +475,20 @@ def test_left_join_ordered_by_rowtime(spark: SparkSession, shop: Shop) -> None:
     assert run.step() == {1: [(3, 3)]}
 
 
+def test_buffered_null_stays_null_in_a_batch_without_null(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    counts = [Landing(spark, tmp_path / name, "t TIMESTAMP, n INT") for name in ("some", "all")]
+    some, everywhere = (source.stream() for source in counts)
+    both = some.unionAll(everywhere.selectExpr("t", "coalesce(n, 0) AS n"))
+    counted = impose_order(both, "t", "10 minutes").orderBy("t").selectExpr("n", "n + 1")
+    run = Run(counted, tmp_path / "checkpoint")
+    counts[0].land({"t": at("10:00"), "n": 1}, {"t": at("10:10"), "n": None})
+    assert run.step() == {0: [(1, 2)]}
+    counts[1].land({"t": at("11:00"), "n": 2})
+    assert list(run.step().values()) == [[(None, None)]]
+
+
 def test_order_by_with_a_spark_watermark(spark: SparkSession, tmp_path: Path) -> None:
     source = events(spark, tmp_path)
     run = Run(

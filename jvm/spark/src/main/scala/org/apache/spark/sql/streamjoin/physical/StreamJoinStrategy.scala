@@ -55,7 +55,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case o: ImposeOrder => Seq(planOrder(o))
     case o: StreamOrder =>
-      Seq(new StreamOrderExec(planLater(o.child), BatchInfo(), OrderSpec.of(o)))
+      Seq(new StreamOrderExec(planInput(o.child), BatchInfo(), OrderSpec.of(o)))
     case o: InOrder => Seq(InOrderExec(o.claimed, planLater(o.child)))
     case m: EventTimeMarks =>
       Seq(EventTimeMarksExec(m.times, m.delays, planLater(m.child)))

@@ -37,7 +37,7 @@ object PushFilters extends Rule[LogicalPlan] with PredicateHelper {
     case f @ Filter(_, j: StreamJoin) if j.resolved && j.late.isEmpty => throughJoin(f, j)
 
     case Filter(condition, o: StreamOrder) if condition.deterministic =>
-      o.copy(child = Filter(condition, o.child))
+      o.copy(child = StreamJoinInput.filtered(o.child, condition))
 
     case f @ Filter(_, j: AsOfJoin) if j.resolved && j.late.isEmpty =>
       val probe = j.bounds.probe

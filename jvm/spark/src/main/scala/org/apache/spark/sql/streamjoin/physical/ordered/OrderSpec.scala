@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.checkpoint.{DescribedZone, FormatNumber, StateFormat}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.{InputSource, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.ZonedPart
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{OrderScope, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{Explanation, WatermarkWords}
@@ -23,7 +23,6 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param bases the source columns of the watermarks, in the order in which they are stored
  * @param watermark the plan of the watermark of the event time
  * @param zoned the parts of the event time that depend on the session time zone
- * @param sources the sources of the rows
  */
 private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
@@ -32,7 +31,6 @@ private[physical] final case class OrderSpec(
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
     zoned: Seq[ZonedPart],
-    sources: Seq[InputSource],
     explanation: Explanation
 ) {
 
@@ -78,7 +76,6 @@ private[physical] object OrderSpec {
         bases,
         watermark,
         o.zoned,
-        o.sources,
         Explanation(summary(o), explained(o, bases, byHeld))
       )
     case _ =>

@@ -28,6 +28,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   Figure,
   OperatorMetrics
 }
+import org.apache.spark.sql.streamjoin.physical.stateful.times.StreamJoinInputExec
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}
@@ -99,7 +100,13 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   private def staysWhereItIs: Boolean =
     left.outputPartitioning.numPartitions == getStateInfo.numPartitions &&
       (left.exists(_.isInstanceOf[StatefulBinaryExec]) ||
-        spec.scope == OrderScope.EachPartition && JoinInputs.isShuffle(left))
+        spec.scope == OrderScope.EachPartition && JoinInputs.isShuffle(own))
+
+  /** The input without the node that keeps its nullability. */
+  private def own: SparkPlan = left match {
+    case i: StreamJoinInputExec => i.child
+    case other                  => other
+  }
 
   private def spread: Distribution = StatefulOpClusteredDistribution(
     JoinDistribution.hashable(left.output),
@@ -128,7 +135,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     )
 
   override private[streamjoin] def sources: Seq[(String, Seq[InputSource])] =
-    Seq("input" -> spec.sources)
+    Seq("input" -> StreamJoinInputExec.sources(left))
 
   override protected def storedRows(side: Side): StructType =
     if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(left.output)

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.expressions.{GreaterThan, Literal, Rand}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{OrderScope, StreamOrder}
 
 /** [[PushFilters]] and [[OrderInOnePartition]] above a [[StreamOrder]]. */
@@ -15,7 +16,8 @@ class RulesOverOrdersSuite extends RulesOverJoins {
   test("a filter is pushed below an order") {
     PushFilters(Filter(above3(order, "x"), order)) match {
       case o: StreamOrder =>
-        assert(o.child == Filter(above3(order, "x"), order.child) && o.output == order.output)
+        assert(o.child == StreamJoinInput.filtered(order.child, above3(order, "x")))
+        assert(o.output == order.output)
       case other => fail(s"the filter was not pushed:\n$other")
     }
   }

@@ -6,11 +6,12 @@ import org.apache.spark.sql.streamjoin.logical.plan.PassesTimes
 import org.apache.spark.sql.streamjoin.logical.times.InputColumns
 
 /**
- * Logical node on an input of a join that keeps the nullability of the analyzed query.
+ * Logical node on an input of a join or an ordered output that keeps the nullability of the
+ * analyzed query.
  *
  * Spark optimizes one batch at a time. If a branch of a union has no rows in a batch, Spark may
- * infer that a column is never NULL, and simplify the join condition. But the join also matches
- * rows of other batches. For the same reason the node stores which parts depend on the time zone.
+ * infer that a column is never NULL, and simplify the join condition, or read a NULL as 0. But the
+ * join also matches rows of other batches, and an ordered output emits them. For the same reason the node stores which parts depend on the time zone.
  *
  * @param present the columns that are never NULL
  * @param zoned the parts of the columns that depend on the session time zone

@@ -1,14 +1,10 @@
 package org.apache.spark.sql.streamjoin.logical.plan.nodes
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.PassesColumns
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.{
-  InputSource,
-  StreamJoinInput,
-  ZonedPart
-}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{StreamJoinInput, ZonedPart}
 import org.apache.spark.sql.streamjoin.logical.times.{
   BaseColumn,
   HasTimeColumns,
@@ -27,9 +23,6 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param scope the rows among which the order holds
  * @param whole whether rows of one time are buffered until all of them have arrived, and are
  *   emitted in one batch
- * @param zoned the parts of the time that depend on the session time zone; as in
- *   [[StreamJoinInput]]
- * @param sources the sources of its rows; as in [[StreamJoinInput]]
  * @param claimed the order as written in the query
  */
 case class StreamOrder(
@@ -37,8 +30,6 @@ case class StreamOrder(
     name: String,
     scope: OrderScope,
     whole: Boolean,
-    zoned: Seq[ZonedPart],
-    sources: Seq[InputSource],
     claimed: ClaimedOrder,
     child: LogicalPlan
 ) extends PassesColumns
@@ -47,10 +38,17 @@ case class StreamOrder(
   /** The time by which rows are ordered. */
   def time: Expression = order.head.child
 
+  /** The parts of the time that depend on the session time zone. */
+  def zoned: Seq[ZonedPart] = {
+    val read = time.references.map(_.name).toSet
+    StreamJoinInput.zoned(child).filter(part => read(part.column))
+  }
+
   override protected def stringArgs: Iterator[Any] =
     Iterator(order, name, StreamOrder.column(time), scope, whole, child)
 
-  override def maxRows: Option[Long] = child.maxRows
+  /** The rows of a batch may satisfy a filter that the buffered rows of earlier batches do not. */
+  override protected lazy val validConstraints: ExpressionSet = ExpressionSet()
 
   /** The order of each partition. A window is ordered by its end, which Spark cannot express. */
   override def outputOrdering: Seq[SortOrder] =

@@ -13,7 +13,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.ZonedPart
 import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
   ClaimedOrder,
@@ -24,12 +23,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
 }
 import org.apache.spark.sql.streamjoin.logical.plan.options.JoinWindows
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingWatermark
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
-  InputSources,
-  LateRowsBelow,
-  Rowtime,
-  ZonedInput
-}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{LateRowsBelow, Rowtime, ZonedInput}
 import org.apache.spark.sql.streamjoin.logical.times.{TimeColumns, TimeExpression}
 
 /** Builds a [[StreamOrder]] for a sort that Spark has resolved, or refuses it with a reason. */
@@ -170,10 +164,8 @@ private[logical] final class StreamOrderBuilder(sort: Sort) extends AliasHelper 
       if (time.isInstanceOf[Attribute]) ColumnNames.sql(time) else RowtimeWords.of(time, child),
       if (sort.global) OrderScope.Query else OrderScope.EachPartition,
       waitsForWindows(time, child),
-      zoned(keys, plan),
-      InputSources.of(plan),
       new ClaimedOrder(keys),
-      plan
+      ZonedInput.joined(plan)
     )
   }
 
@@ -191,10 +183,5 @@ private[logical] final class StreamOrderBuilder(sort: Sort) extends AliasHelper 
       Rowtime.of(j).exists(_.semanticEquals(time))
     case p if StreamOrder.isKeptBy(p) => p.children.exists(waitsForWindows(time, _))
     case _                            => false
-  }
-
-  private def zoned(keys: Seq[SortOrder], plan: LogicalPlan): Seq[ZonedPart] = {
-    val read = keys.head.references.map(_.name).toSet
-    ZonedInput.of(plan).filter(part => read(part.column))
   }
 }

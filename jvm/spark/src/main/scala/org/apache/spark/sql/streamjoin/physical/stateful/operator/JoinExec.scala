@@ -70,10 +70,7 @@ private[physical] trait JoinExec extends EventTimeExec {
   }
 
   final override private[streamjoin] def sources: Seq[(String, Seq[InputSource])] =
-    Side.both.map { side =>
-      val known = input(side).collectFirst { case i: StreamJoinInputExec => i.sources }
-      side.name -> known.getOrElse(Nil)
-    }
+    Side.both.map(side => side.name -> StreamJoinInputExec.sources(input(side)))
 
   override protected def storedRows(side: Side): StructType =
     DataTypeUtils.fromAttributes(input(side).output)

@@ -6,8 +6,8 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.{InputSource, StreamJoinInput}
 
 /**
- * Physical operator at the input of a join that makes the columns nullable which may be NULL in any
- * batch. It passes rows through unchanged.
+ * Physical operator at the input of a join or an ordered output. It makes the columns nullable
+ * that may be NULL in any batch, and passes rows through unchanged.
  *
  * @param sources the sources of its rows, known also in a batch without rows
  */
@@ -31,4 +31,11 @@ case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], 
 
   override protected def withNewChildInternal(newChild: SparkPlan): StreamJoinInputExec =
     copy(child = newChild)
+}
+
+private[physical] object StreamJoinInputExec {
+
+  /** The sources of the rows of an input. */
+  def sources(input: SparkPlan): Seq[InputSource] =
+    input.collectFirst { case i: StreamJoinInputExec => i.sources }.getOrElse(Nil)
 }

@@ -108,9 +108,16 @@ class OrderRulesSuite extends AnalysisSession {
   test("a sort by an event time becomes a StreamOrder") {
     ResolveStreamOrder(sorted(inOrder)) match {
       case o: StreamOrder =>
-        assert(o.time.semanticEquals(time(inOrder)) && o.child == inOrder)
+        assert(o.time.semanticEquals(time(inOrder)) && o.child.children == Seq(inOrder))
       case other => fail(other.toString)
     }
+  }
+
+  test("what Spark knows of the rows of a batch does not hold for buffered rows") {
+    val one = Filter(IsNotNull(inOrder.output.head), LocalRelation(inOrder.output))
+    assert(one.constraints.nonEmpty && one.maxRows.contains(0L))
+    val order = ResolveStreamOrder(sorted(inOrder)).withNewChildren(Seq(one))
+    assert(order.constraints.isEmpty && order.maxRows.isEmpty)
   }
 
   test("another sort of a stream is refused, and a sort of a table is left to Spark") {
