@@ -137,6 +137,10 @@ def test_null_in_a_column_that_is_never_null_needs_a_value(pair: Pair, stored: s
     pair.land("a", (1, "10:00", 7), (2, "10:01", None))
     emitted(run)
     changed = joined("coalesce(v, 0) AS v")
+    if stored:
+        run.result = changed
+        with pytest.raises(AnalysisException, match="NULL in a column that is never NULL"):
+            run.step()
     with pytest.raises(AnalysisException, match=f"{1 if stored else 2} left rows.*columns are v"):
         evolve(run.checkpoint, run.checkpoint.with_name("to"), changed)
     lines = evolved(run, changed, fill={"v": -1})

@@ -120,7 +120,7 @@ private object DescriptionComparison {
   private def setting(zone: String): String = s"$Zone = $zone"
 
   /**
-   * Parts that are not compared, or that have their own check: format and version, zone, sources.
+   * Parts that are not compared, or that have their own check, such as format and version.
    */
   private val Apart = Set(
     "times",
@@ -129,6 +129,7 @@ private object DescriptionComparison {
     "format",
     JoinDescription.Aliases,
     JoinDescription.Checksums,
+    StoredColumns.Part,
     StoredSources.Part,
     ExcludedRules.Part,
     StoredGroupColumns.Part

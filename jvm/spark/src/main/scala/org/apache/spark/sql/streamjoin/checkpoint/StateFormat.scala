@@ -78,8 +78,8 @@ private[streamjoin] object StateFormat {
   def rowsFamily(side: Side): String = s"rows-${side.name}"
 
   /**
-   * Schema of a stored row, as registered with Spark. All columns are nullable: nullability differs
-   * between batches, with what the optimizer infers.
+   * Schema of a stored row, as registered with Spark. All columns are nullable, because Spark refuses
+   * one that becomes nullable. [[StoredColumns]] has the nullability.
    */
   def rowValue(row: StructType): StructType = new StructType()
     .add("matched", BooleanType, nullable = false)

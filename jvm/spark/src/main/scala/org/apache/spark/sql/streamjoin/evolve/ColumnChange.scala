@@ -179,13 +179,19 @@ private[evolve] final class ColumnChanges(
     }
   }
 
-  /** A value in another type, if the type has each value; an added field of a struct is NULL. */
+  /**
+   * A value in another type, if the type has each value, also each NULL in a field or an element.
+   * An added field of a struct is NULL.
+   */
   private def converted(value: Expression, to: DataType): Option[Expression] =
     (value.dataType, to) match {
-      case (from, _) if DataTypeUtils.sameType(from, to) => Some(value)
+      case (from, _)
+          if DataTypeUtils.sameType(from, to) &&
+            DataType.equalsIgnoreNameAndCompatibleNullability(from, to) => Some(value)
       case (from: StructType, to: StructType) =>
         val fields = to.map { field =>
           from.indices.find(i => same(from(i).name, field.name)) match {
+            case Some(i) if from(i).nullable && !field.nullable => None
             case Some(i) => converted(GetStructField(value, i), field.dataType)
             case None    => Option.when(field.nullable)(Literal(null, field.dataType))
           }
@@ -195,7 +201,7 @@ private[evolve] final class ColumnChanges(
           val struct = CreateNamedStruct(named.flatMap { case (name, field) => Seq(name, field) })
           If(IsNull(value), Literal(null, struct.dataType), struct)
         }
-      case (from: ArrayType, to: ArrayType) =>
+      case (from: ArrayType, to: ArrayType) if to.containsNull || !from.containsNull =>
         val element = NamedLambdaVariable("element", from.elementType, from.containsNull)
         converted(element, to.elementType)
           .map(each => ArrayTransform(value, LambdaFunction(each, Seq(element))))

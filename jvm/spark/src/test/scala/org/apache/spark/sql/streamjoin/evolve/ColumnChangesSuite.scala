@@ -88,7 +88,16 @@ class ColumnChangesSuite extends AnyFunSuite {
     assert(found.value.eval(InternalRow(InternalRow(1, null, null))) == InternalRow(null, null, 1))
     assert(found.addsValues)
     assert(!becomes("a INT, b STRING, c STRUCT<d: INT>").addsValues)
-    for (other <- Seq("a SMALLINT", "a STRING", "c INT", "c STRUCT<d: SMALLINT>", "f INT NOT NULL"))
+    for (
+      other <- Seq(
+        "a SMALLINT",
+        "a STRING",
+        "c INT",
+        "c STRUCT<d: SMALLINT>",
+        "f INT NOT NULL",
+        "a INT NOT NULL"
+      )
+    )
       assert(refused(Seq(becomes(other))) == "OTHER_TYPE", other)
   }
 
@@ -102,6 +111,8 @@ class ColumnChangesSuite extends AnyFunSuite {
     assert(found.value.eval(InternalRow(null)) == null)
     assert(found.gets == "the same, by field" && found.addsValues)
     assert(refused(changes("s ARRAY<STRUCT<a: STRING>>", now)()) == "OTHER_TYPE")
+    val full = Seq(column("s", ArrayType(IntegerType, containsNull = false)))
+    assert(refused(changes("s ARRAY<INT>", full)()) == "OTHER_TYPE")
   }
 
   test("a column is cast if the other type has each value of its type") {

@@ -5,7 +5,11 @@ import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadata,
   OperatorStateMetadataV2
 }
-import org.apache.spark.sql.streamjoin.checkpoint.{DescriptionComparison, JoinDescription}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescriptionComparison,
+  JoinDescription,
+  StoredColumns
+}
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 /**
@@ -47,6 +51,7 @@ private[streamjoin] object CheckpointFit {
     if (!mayTakeOver || !SegmentsIntoRocksDB.applies(old, now)) comparison.require("format")
     JoinDescription.check(location, old)
     comparison.requireAll()
+    StoredColumns.requireNullable(location, old, now)
   }
 
   /** Converts Spark's error about another schema into an error of this project. */

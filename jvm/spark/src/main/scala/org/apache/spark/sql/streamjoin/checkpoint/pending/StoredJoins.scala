@@ -17,6 +17,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   OnFailure,
   StateFormat,
   StateSchemaFiles,
+  StoredColumns,
   StoredGroupColumns,
   StoredRows,
   StoredVersion
@@ -255,7 +256,7 @@ private[streamjoin] final class StoredJoins(
       .getOrElse(throw absent("no state of a streamJoin in a known format"))
     JoinDescription.check(location, json)
     val store = metadata.stateStoreInfo.head
-    val rows = schemas(operator, store.stateSchemaFilePaths)
+    val rows = schemas(operator, json, store.stateSchemaFilePaths)
     val ids = idsOfVersions.flatMap(_.get(operator))
     val conf = format.settings(settings(ids.nonEmpty))
     // tasks receive no more than these
@@ -305,12 +306,13 @@ private[streamjoin] final class StoredJoins(
     own
   }
 
-  private def schemas(operator: Long, noted: List[String]): BySide[StructType] = {
+  private def schemas(operator: Long, json: String, noted: List[String]): BySide[StructType] = {
     val file = StateSchemaFiles.here(StateSchemaFiles.folder(folder(operator)), noted.last)
     val families = StateSchemaFiles.read(file, hadoopConf)
     BySide.of { side =>
       val family = families.find(_.colFamilyName == StateFormat.rowsFamily(side)).get
-      family.valueSchema("row").dataType.asInstanceOf[StructType]
+      StoredColumns.read(json, side)
+        .getOrElse(family.valueSchema("row").dataType.asInstanceOf[StructType])
     }
   }
 }

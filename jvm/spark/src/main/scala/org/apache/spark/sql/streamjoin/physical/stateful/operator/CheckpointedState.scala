@@ -27,6 +27,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   JoinDescription,
   StateFormat,
   StateSchemaFiles,
+  StoredColumns,
   StoredDescription,
   StoredGroupColumns,
   StoredSources
@@ -116,7 +117,8 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
   private[streamjoin] final def described: String =
     JoinDescription.and(
       description(format),
-      StoredSources.part(sources) ~ ExcludedRules.part ~ StoredGroupColumns.part(groupColumns)
+      StoredSources.part(sources) ~ StoredColumns.part(storedRows) ~ ExcludedRules.part ~
+        StoredGroupColumns.part(groupColumns)
     )
 
   /** The groups of its source columns. */
