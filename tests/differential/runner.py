@@ -96,7 +96,7 @@ class Runner:
         begun = self._begun()
         self.feed.add(step)
         if restart is not None:
-            if restart.moment == "during" and step:
+            if restart.moment == "during" and any(step.values()):
                 self._await_batch(query, begun)
                 time.sleep(restart.delay_ms / 1000)
             # The batch may be over by now, or not: the offset log says what it consists of, and

@@ -76,10 +76,15 @@ def _project(case: Case, source: Input, df: DataFrame) -> DataFrame:
     )
 
 
+TWICE = 1
+"""The group whose rows meet two of the table below."""
+
+
 def _table(case: Case, source: Input, df: DataFrame) -> DataFrame:
     """Joined with a table, in which one row meets two and NULL meets none."""
     of = names(case, source)
-    table = df.sparkSession.sql("SELECT * FROM VALUES (0, 0), (1, 1), (1, 2) AS s(the_g, the_q)")
+    values = f"(0, 0), ({TWICE}, 1), ({TWICE}, 2)"
+    table = df.sparkSession.sql(f"SELECT * FROM VALUES {values} AS s(the_g, the_q)")
     how = "inner" if case.index % 2 else "left"
     joined = df.join(table, F.col(of["g"]) == F.col("the_g"), how)
     return joined.select(
