@@ -43,6 +43,15 @@ class GroupedWatermarkSuite extends AnyFunSuite {
     assert(nothing.next(Map.empty, lag = 0, None, 10) == nothing)
   }
 
+  test("while the clock is back, no group becomes idle, and the watermark stays") {
+    val all = GroupedWatermark(5, Map("a" -> Group(5, 100), "b" -> Group(50, 100)))
+    val back = all.next(Map("b" -> 60L), lag = 0, Some(10L), 40)
+    assert((back.column, marks(back)) == ((5L, Map("a" -> 5L, "b" -> 60L))))
+    val still = back.next(Map("b" -> 61L), lag = 0, Some(10L), 109)
+    assert((still.column, marks(still)) == ((5L, Map("a" -> 5L, "b" -> 61L))))
+    assert(still.next(Map("b" -> 62L), lag = 0, Some(10L), 110).column == 62)
+  }
+
   test("a group that the source lists holds the watermark back until it is idle") {
     def next(before: GroupedWatermark, now: Long, arrived: (String, Long)*) =
       before.next(arrived.toMap, lag = 0, Some(10L), now)
