@@ -83,7 +83,8 @@ def test_output_after_the_history_is_that_of_a_query_that_always_ran(
     expected, found = after(known, always, kind), after(run, late, kind)
     assert min(run.batches) == 1
     assert found == expected
-    assert sum(map(len, found)) > 10
+    # few rows have no match at all
+    assert sum(map(len, found)) > (3 if kind.endswith("anti") else 10)
 
 
 def test_named_sources_start_from_history(spark: SparkSession, tmp_path: Path) -> None:
