@@ -17,6 +17,9 @@ WINDOW_TICKS = 4
 PLAIN = ("id", "k", "g", "p", "q", "c")
 Step = Callable[[Case, Input, DataFrame], DataFrame]
 
+TWICE = 1
+"""The group whose rows meet two of the table below."""
+
 
 def column(case: Case, alias: str, name: str) -> str:
     """Name of a column in its input."""
@@ -74,10 +77,6 @@ def _project(case: Case, source: Input, df: DataFrame) -> DataFrame:
         F.expr(f"{of['p']} + 1").alias(of["p"]),
         F.expr(f"coalesce({of['q']}, {of['g']})").alias(of["q"]),
     )
-
-
-TWICE = 1
-"""The group whose rows meet two of the table below."""
 
 
 def _table(case: Case, source: Input, df: DataFrame) -> DataFrame:

@@ -83,8 +83,8 @@ def test_output_after_the_history_is_that_of_a_query_that_always_ran(
     expected, found = after(known, always, kind), after(run, late, kind)
     assert min(run.batches) == 1
     assert found == expected
-    # few rows have no match at all
-    assert sum(map(len, found)) > (3 if kind.endswith("anti") else 10)
+    # in another seed, few rows may have no match at all
+    assert sum(map(len, found)) > (3 if seed and kind.endswith("anti") else 10)
 
 
 def test_named_sources_start_from_history(spark: SparkSession, tmp_path: Path) -> None:

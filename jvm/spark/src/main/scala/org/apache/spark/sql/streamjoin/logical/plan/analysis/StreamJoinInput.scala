@@ -11,7 +11,8 @@ import org.apache.spark.sql.streamjoin.logical.times.InputColumns
  *
  * Spark optimizes one batch at a time. If a branch of a union has no rows in a batch, Spark may
  * infer that a column is never NULL, and simplify the join condition, or read a NULL as 0. But the
- * join also matches rows of other batches, and an ordered output emits them. For the same reason the node stores which parts depend on the time zone.
+ * join also matches rows of other batches, and an ordered output emits them. For the same reason
+ * the node stores which parts depend on the time zone.
  *
  * @param present the columns that are never NULL
  * @param zoned the parts of the columns that depend on the session time zone

@@ -82,9 +82,8 @@ class InputSourcesSuite extends AnalysisSession {
     val both = joined(o, d, on).selectExpr("o.id", "o.t AS t")
     val inputs = planOf(both).collect { case i: StreamJoinInput => i.sources }
     assert(inputs == folders.map(folder => Seq(InputSource(None, Seq(s"json $folder")))))
-    val order = planOf(both.orderBy("t")).collect {
-      case StreamOrder(_, _, _, _, _, input: StreamJoinInput) => input.sources
-    }
+    val order = planOf(both.orderBy("t")).collect { case s: StreamOrder => s.child }
+      .collect { case i: StreamJoinInput => i.sources }
     assert(order == Seq(folders.map(folder => InputSource(None, Seq(s"json $folder")))))
   }
 }
