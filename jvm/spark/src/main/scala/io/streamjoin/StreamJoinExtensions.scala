@@ -74,6 +74,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `StreamJoinStrategy` plans the physical operators. It refuses a join of Spark with unbounded
  *      state below or above an order.
  *    - `ExplainBuiltinJoin` explains why a join is still Spark's.
+ *    - `CapWatermarks`: Spark's watermark of a column follows the order imposed on it.
  *    - `PlanRealTime` replaces event-time joins of a batch in real-time mode, and refuses what this
  *      mode does not support.
  *    - `PlanExchanges` replaces Spark's exchange below the operators.

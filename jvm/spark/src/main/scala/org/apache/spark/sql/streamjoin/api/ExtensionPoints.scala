@@ -46,6 +46,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.refusals.{
   WarnAtAnalysis
 }
 import org.apache.spark.sql.streamjoin.physical.{
+  CapWatermarks,
   CheckCheckpoint,
   ExplainBuiltinJoin,
   PlanExchanges,
@@ -169,6 +170,7 @@ object ExtensionPoints {
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
+    extensions.injectColumnar(_ => CapWatermarks)
     extensions.injectColumnar(_ => PlanRealTime)
     extensions.injectColumnar(_ => PlanExchanges)
   }

@@ -8,12 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal,
   NamedExpression
 }
-import org.apache.spark.sql.catalyst.plans.logical.{
-  EventTimeWatermark,
-  Filter,
-  LogicalPlan,
-  Project
-}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
@@ -42,7 +37,6 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.{JoinExplanation, Stre
 import org.apache.spark.sql.streamjoin.physical.ordered.{InOrderExec, OrderSpec, StreamOrderExec}
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.BatchInfo
 import org.apache.spark.sql.streamjoin.physical.stateful.times.{
-  CappedWatermarkExec,
   EventTimeMarksExec,
   ImposeOrderExec,
   StreamJoinInputExec
@@ -90,30 +84,9 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   }
 
   private def planOrder(o: ImposeOrder): SparkPlan = {
-    val (latest, rejects) = (o.latest, o.maxAhead.exists(_.rejects))
-    val child = believed(o.child, o, latest)
-    ImposeOrderExec(o.id, o.column, o.lag, o.per, latest.getOrElse(Long.MaxValue), rejects, child)
-  }
-
-  /**
-   * Plans Spark's watermark operator with a cap. It is right below [[ImposeOrder]], or below
-   * projections and filters that the optimizer has pushed between them.
-   */
-  private def believed(
-      plan: LogicalPlan,
-      order: ImposeOrder,
-      latest: Option[Long]
-  ): SparkPlan = {
-    val grouped = order.per.nonEmpty
-    plan match {
-      case w: EventTimeWatermark if w.eventTime.exprId == order.column.exprId =>
-        new CappedWatermarkExec(w.nodeId, w.eventTime, w.delay, planLater(w.child), latest, grouped)
-      case Project(list, child) if latest.nonEmpty || grouped =>
-        ProjectExec(list, believed(child, order, latest))
-      case Filter(condition, child) if latest.nonEmpty || grouped =>
-        FilterExec(condition, believed(child, order, latest))
-      case other => planLater(other)
-    }
+    val latest = o.latest.getOrElse(Long.MaxValue)
+    val rejects = o.maxAhead.exists(_.rejects)
+    ImposeOrderExec(o.id, o.column, o.lag, o.per, latest, rejects, planLater(o.child))
   }
 
   /**

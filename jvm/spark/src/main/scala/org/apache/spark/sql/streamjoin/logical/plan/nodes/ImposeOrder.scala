@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.PassesColumns
+import org.apache.spark.sql.streamjoin.logical.plan.{CopiedColumn, PassesColumns}
 import org.apache.spark.sql.streamjoin.logical.times.{
   BaseColumn,
   BatchTime,
@@ -60,10 +60,11 @@ case class ImposeOrder(
       )
     )
 
-  private def sparkDelay: Option[Long] = child.collectFirst {
-    case w: EventTimeWatermark if w.eventTime.exprId == column.exprId =>
+  /** The least one: no watermark of Spark is nearer to the largest time. */
+  private def sparkDelay: Option[Long] = CopiedColumn.find(child, column) {
+    case (w: EventTimeWatermark, time) if w.eventTime.exprId == time.exprId =>
       EventTimeWatermark.getDelayMs(w.delay) * MICROS_PER_MILLIS
-  }
+  }.minOption
 
   /** The latest value that the batch accepts, in the unit of the column. */
   def latest: Option[Long] =

@@ -137,7 +137,7 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
       val sparks = for {
         (i, base) <- grouped
         order <- JoinInputs.orders(read) if order.orderId == base.id
-        spark <- order.spark
+        spark <- order.sparks
       } yield (i, base.lag, spark)
       registered(new NumberedValues[GroupedWatermark](watermarks =>
         for ((i, lag, spark) <- sparks; now <- watermarks.get(i).map(_.column))

@@ -24,7 +24,7 @@ import io.streamjoin.bounds.Saturated
  *  - A time after `latest` does not advance the watermark.
  *  - With groups of rows, no time does. The operator above that knows the groups advances it.
  *
- * @param latest the latest accepted time; none: all times are accepted
+ * @param latest the latest accepted time
  * @param grouped whether the rows are in groups
  */
 class CappedWatermarkExec(
@@ -32,8 +32,8 @@ class CappedWatermarkExec(
     eventTime: Attribute,
     delay: CalendarInterval,
     child: SparkPlan,
-    latest: Option[Long],
-    grouped: Boolean
+    val latest: Long,
+    val grouped: Boolean
 ) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
     with ReadsEventTimes {
 
@@ -47,10 +47,7 @@ class CappedWatermarkExec(
   override protected def time: Attribute = eventTime
 
   override protected def look: LongPredicate =
-    new CappedWatermarkExec.Noted(
-      eventTimeStats,
-      if (grouped) Long.MinValue else latest.getOrElse(Long.MaxValue)
-    )
+    new CappedWatermarkExec.Noted(eventTimeStats, if (grouped) Long.MinValue else latest)
 
   /** The operator for a batch in real-time mode: `latest` counts from the end of the batch. */
   private[physical] def duringBatch(durationMs: Long): CappedWatermarkExec =
@@ -59,7 +56,7 @@ class CappedWatermarkExec(
       eventTime,
       delay,
       child,
-      latest.map(Saturated.add(_, durationMs * MICROS_PER_MILLIS)),
+      Saturated.add(latest, durationMs * MICROS_PER_MILLIS),
       grouped
     )
 
@@ -67,13 +64,40 @@ class CappedWatermarkExec(
   private[physical] def advance(time: Long): Unit =
     if (grouped) eventTimeStats.add(microsToMillis(time))
 
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(latest, Boolean.box(grouped))
+  // a rule of Spark keeps a node if the new one is equal
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[CappedWatermarkExec]
+
+  override def equals(other: Any): Boolean = other match {
+    case w: CappedWatermarkExec => super.equals(w) && w.latest == latest && w.grouped == grouped
+    case _                      => false
+  }
+
+  override def hashCode(): Int = super.hashCode()
+
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(Long.box(latest), Boolean.box(grouped))
 
   override protected def withNewChildInternal(newChild: SparkPlan): CappedWatermarkExec =
     new CappedWatermarkExec(nodeId, eventTime, delay, newChild, latest, grouped)
 }
 
-private object CappedWatermarkExec {
+private[physical] object CappedWatermarkExec {
+
+  /** Spark's operator on the column of an order, or on that of several orders. */
+  def of(spark: EventTimeWatermarkExec, order: ImposeOrderExec): CappedWatermarkExec = {
+    val (latest, grouped) = spark match {
+      case w: CappedWatermarkExec =>
+        (math.min(w.latest, order.latest), w.grouped || order.isGrouped)
+      case _ => (order.latest, order.isGrouped)
+    }
+    new CappedWatermarkExec(
+      spark.nodeId,
+      spark.eventTime,
+      spark.delay,
+      spark.child,
+      latest,
+      grouped
+    )
+  }
 
   private final class Noted(stats: EventTimeStatsAccum, latest: Long)
       extends LongPredicate

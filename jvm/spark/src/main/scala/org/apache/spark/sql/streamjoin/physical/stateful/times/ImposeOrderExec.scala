@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.CopiedColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.Figure
 import org.apache.spark.sql.streamjoin.spark.EventTimeStatsAccum
 
@@ -75,10 +76,13 @@ case class ImposeOrderExec(
       () => Map("" -> times.value.max).filter(_._2 != Watermarks.Unknown)
     }
 
-  /** Spark's own watermark on the column, if the operator controls it. */
-  private[physical] def spark: Option[CappedWatermarkExec] = child.collectFirst {
-    case w: CappedWatermarkExec if w.eventTime.exprId == column.exprId => w
-  }
+  private[physical] def isGrouped: Boolean = per.nonEmpty
+
+  /** Spark's own watermarks on the column, which the operator controls. */
+  private[physical] def sparks: Seq[CappedWatermarkExec] =
+    CopiedColumn.find[SparkPlan, CappedWatermarkExec](child, column) {
+      case (w: CappedWatermarkExec, time) if w.eventTime.exprId == time.exprId => w
+    }
 
   override lazy val metrics: Map[String, SQLMetric] =
     Map(Figure.Ahead.name -> SQLMetrics.createMetric(sparkContext, Figure.Ahead.text))
