@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError, StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin import impose_order
@@ -119,10 +120,31 @@ def test_an_idle_group_releases_the_watermark_in_a_batch_without_rows(topic: Top
         query.stop()
 
 
+def with_spark_watermark(stream: DataFrame) -> DataFrame:
+    """Some operators after `withWatermark`: a filter, a join with a table, and a rename."""
+    table = stream.sparkSession.createDataFrame([("a",)], "topic STRING")
+    watermarked = stream.withColumnRenamed("order_time", "t").withWatermark("t", "0 seconds")
+    named = watermarked.where("id > 0").join(F.broadcast(table), "topic")
+    return named.withColumnRenamed("t", "order_time")
+
+
+def of_two_streams(stream: DataFrame) -> DataFrame:
+    watermarked = stream.withWatermark("order_time", "0 seconds")
+    return watermarked.where("p = 0").unionByName(watermarked.where("p > 0"))
+
+
+def as_it_is(stream: DataFrame) -> DataFrame:
+    return stream
+
+
+@pytest.mark.parametrize("below", [as_it_is, with_spark_watermark, of_two_streams])
 def test_window_above_does_not_drop_rows_of_a_slow_partition(
-    topic: Topic, spark: SparkSession
+    topic: Topic, below: Callable[[DataFrame], DataFrame]
 ) -> None:
-    joined = topic.ordered().streamJoin(topic.delivered(per="p"), WITHIN_THE_HOUR)
+    """Also if Spark's watermark is declared some operators below the order."""
+    stream = below(topic.orders.stream())
+    left = impose_order(stream, "order_time", "0 seconds", per="p").alias("o")
+    joined = left.streamJoin(topic.delivered(per="p"), WITHIN_THE_HOUR)
     counted = joined.groupBy(F.window("order_time", "1 hour")).count()
     run = Run(counted, topic.folder / "windows")
     topic.order(("a", 0, 1, "10:00"), ("a", 1, 2, "10:00"))
@@ -225,9 +247,13 @@ def test_wrong_type_of_per_is_refused(topic: Topic) -> None:
 
 @pytest.mark.connect
 def test_per_without_a_join_is_refused(topic: Topic) -> None:
-    counted = topic.ordered().groupBy(F.window("order_time", "1 hour")).count()
-    with pytest.raises(AnalysisException, match="UNUSED_WATERMARK_GROUPS"):
-        Run(counted, topic.folder / "unused").start(availableNow=True)
+    ordered = topic.ordered()
+    counted = ordered.groupBy(F.window("order_time", "1 hour")).count()
+    joined = ordered.streamJoin(topic.delivered(), WITHIN_THE_HOUR)
+    beside = joined.select("order_time").unionByName(ordered.select("order_time"))
+    for unused in counted, beside:
+        with pytest.raises(AnalysisException, match="UNUSED_WATERMARK_GROUPS"):
+            Run(unused, topic.folder / "unused").start(availableNow=True)
 
 
 def test_more_groups_than_the_limit_are_refused(topic: Topic, spark: SparkSession) -> None:

@@ -5,7 +5,7 @@ Each test prints its rows of the table in docs/concepts/watermark-groups.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -99,10 +99,11 @@ class Shop:
     def run(self, name: str, inputs: dict[str, Any]) -> Run:
         return Run(self.spark.sql(QUERY, **inputs), self.folder / name)
 
-    def with_groups(self) -> Run:
+    def with_groups(self, of: Callable[[DataFrame], DataFrame] = lambda rows: rows) -> Run:
+        """With groups of the rows that a function gives."""
         per = ["topic", "p"]
         inputs = {
-            name: impose_order(self.rows(name), time, "1 minute", per=per)
+            name: impose_order(of(self.rows(name)), time, "1 minute", per=per)
             for name, time in COLUMNS.items()
         }
         return self.run("per", inputs)
@@ -241,8 +242,13 @@ def test_flink_with_a_watermark_for_each_split(shop: Shop, tmp_path: Path, idle:
         assert rows == EXPECTED
 
 
-def test_partition_without_a_row_holds_the_watermark_back(shop: Shop) -> None:
-    run = shop.with_groups()
+def in_halves(rows: DataFrame) -> DataFrame:
+    return rows.where("p < 6").unionByName(rows.where("p >= 6"))
+
+
+@pytest.mark.parametrize("read_twice", [False, True])
+def test_partition_without_a_row_holds_the_watermark_back(shop: Shop, read_twice: bool) -> None:
+    run = shop.with_groups(in_halves) if read_twice else shop.with_groups()
     shop.send(OTHERS, range(10))
     run.step()
     assert "watermark.ot" not in run.metrics()
@@ -254,3 +260,11 @@ def test_partition_without_a_row_holds_the_watermark_back(shop: Shop) -> None:
         == (START.replace(tzinfo=timezone.utc).timestamp() + 2 * 60) * 1000
     )
     assert late(run) == 0
+
+
+def test_partition_that_a_filter_leaves_out_holds_nothing_back(shop: Shop) -> None:
+    run = shop.with_groups(lambda rows: rows.where(F.col("p") != SLOW))
+    shop.send(OTHERS, range(10))
+    run.step()
+    assert run.metrics()["groups.ot"] == len(OTHERS)
+    assert "watermark.ot" in run.metrics()

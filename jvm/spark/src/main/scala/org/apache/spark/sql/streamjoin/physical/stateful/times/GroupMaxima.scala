@@ -4,9 +4,10 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, Hex}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.util.AccumulatorV2
 
 import io.streamjoin.model.Watermarks
@@ -68,8 +69,9 @@ private[physical] object GroupMaxima {
 }
 
 /**
- * The name of a group of rows: its values as text, such as `orders, 7`. Names of different groups
- * differ. They do not depend on the session time zone, because the state contains them.
+ * The name of a group of rows: its values as text, such as `orders, 7`. A text that is not valid
+ * UTF-8 is in hexadecimal. Names of different groups differ. They do not depend on the session time
+ * zone, because the state contains them.
  *
  * @param types the types of the values
  */
@@ -82,7 +84,11 @@ private[physical] final class GroupName(types: Seq[DataType])
   }
 
   override def apply(values: InternalRow): String =
-    GroupName.of(texts.map(text => Option(text.eval(values)).map(_.toString)))
+    GroupName.named(texts.map(_.eval(values)).map {
+      case null                                => GroupName.Null
+      case text: UTF8String if !text.isValid() => s"X'${Hex.hex(text.getBytes)}'"
+      case text                                => GroupName.quoted(text.toString)
+    })
 }
 
 private[physical] object GroupName {
@@ -90,9 +96,13 @@ private[physical] object GroupName {
   /** A longer name is cut, and ends with its checksum. */
   private val Longest = 160
 
+  private val Null = "NULL"
+
   /** @param values the text of each value, or none for NULL */
-  def of(values: Seq[Option[String]]): String = {
-    val name = values.map(_.fold("NULL")(quoted)).mkString(", ")
+  def of(values: Seq[Option[String]]): String = named(values.map(_.fold(Null)(quoted)))
+
+  private def named(values: Seq[String]): String = {
+    val name = values.mkString(", ")
     if (name.length <= Longest) name
     else {
       val sum = MessageDigest.getInstance("SHA-256").digest(name.getBytes(UTF_8))
@@ -102,7 +112,7 @@ private[physical] object GroupName {
   }
 
   private def quoted(text: String): String =
-    if (text.isEmpty || text == "NULL" || text.exists(c => c == ',' || c == '\''))
+    if (text.isEmpty || text == Null || text.exists(c => c == ',' || c == '\''))
       s"'${text.replace("'", "''")}'"
     else text
 }

@@ -2,9 +2,20 @@ package org.apache.spark.sql.streamjoin.physical.stateful.times
 
 import scala.util.Try
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
-import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  BindReferences,
+  ExprId,
+  Predicate,
+  PredicateHelper,
+  SubqueryExpression
+}
+import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
+import org.apache.spark.sql.streamjoin.logical.plan.CopiedColumn
 import org.apache.spark.sql.streamjoin.spark.SourceOffsets
+import org.apache.spark.unsafe.types.UTF8String
 import org.json4s.JObject
 import org.json4s.jackson.JsonMethods.parse
 
@@ -17,46 +28,57 @@ import org.json4s.jackson.JsonMethods.parse
  *   {"orders": {"0": 1200, "1": 0}}      per topic, partition     orders, 0   orders, 1
  * }}}
  *
- * The offsets are in the offset log, so a batch that runs again has the same groups. No other source
- * lists any. A batch in which the source has no new row lists none.
+ * A partition whose rows fail a filter on topics or partitions is not listed. The offsets are in
+ * the offset log, so a batch that runs again has the same groups. No other source lists any. A
+ * source without a new row in the batch lists none.
  */
 private[times] object ListedGroups {
 
   private val Kafka = "org.apache.spark.sql.kafka010."
 
   def of(input: SparkPlan, per: Seq[Attribute]): Set[String] = {
-    val origins = per.map(origin(input, _))
-    origins.flatten.map(_._1).distinct match {
-      case Seq(SourceOffsets(stream, offsets))
-          if origins.forall(_.nonEmpty) && stream.getClass.getName.startsWith(Kafka) =>
-        val names = for {
-          (topic, partitions) <- fields(offsets.json)
-          (partition, _) <- partitions.obj
-        } yield origins.flatten.map(_._2.name).map {
-          case "topic"     => Some(topic)
-          case "partition" => Some(partition)
-          case _           => None
+    val origins = per.map(CopiedColumn.find[SparkPlan, (SparkPlan, ExprId)](input, _) {
+      case (scan @ SourceOffsets(_, _), column) => scan -> column.exprId
+    })
+    (for {
+      (scan @ SourceOffsets(stream, offsets), _) <- origins.head
+      if stream.getClass.getName.startsWith(Kafka)
+      ids = origins.flatMap(_.collectFirst { case (`scan`, id) => id }) if ids.length == per.length
+      passes = new Passed(input, scan)
+      (topic, partitions) <- fields(offsets.json)
+      (partition, _) <- partitions.obj if passes(topic, partition)
+      names = ids.flatMap(id => scan.output.find(_.exprId == id)).map(_.name).map {
+        case "topic"     => Some(topic)
+        case "partition" => Some(partition)
+        case _           => None
+      }
+      if names.forall(_.nonEmpty)
+    } yield GroupName.of(names)).toSet
+  }
+
+  /** The partitions of a source whose rows pass the filters above it on topics and partitions. */
+  private final class Passed(input: SparkPlan, scan: SparkPlan) extends PredicateHelper {
+    private val columns =
+      Seq("topic", "partition").flatMap(name => scan.output.find(_.name == name))
+    private val conditions = input.collect {
+      case FilterExec(condition, child) if child.exists(_ eq scan) =>
+        splitConjunctivePredicates(condition).filter { c =>
+          c.deterministic && !SubqueryExpression.hasSubquery(c) &&
+          c.references.nonEmpty && c.references.subsetOf(AttributeSet(columns))
         }
-        names.filter(_.forall(_.nonEmpty)).map(GroupName.of).toSet
-      case _ => Set.empty
+    }.flatten.map(c => Predicate.createInterpreted(BindReferences.bindReference(c, columns)))
+
+    def apply(topic: String, partition: String): Boolean = conditions.isEmpty || {
+      val row = InternalRow.fromSeq(columns.map(_.name).map {
+        case "topic" => UTF8String.fromString(topic)
+        case _       => partition.toInt
+      })
+      conditions.forall(_.eval(row))
     }
   }
 
   private def fields(offsets: String): Seq[(String, JObject)] =
     Try(parse(offsets)).toOption.collect { case o: JObject => o }.toSeq.flatMap(_.obj).collect {
       case (topic, partitions: JObject) => topic -> partitions
-    }
-
-  /** The column of a source that a column is, through renames. */
-  private def origin(plan: SparkPlan, column: Attribute): Option[(SparkPlan, Attribute)] =
-    plan match {
-      case s @ SourceOffsets(_, _) => s.output.find(_.exprId == column.exprId).map(s -> _)
-      case ProjectExec(list, child) =>
-        list.find(_.exprId == column.exprId).collect {
-          case a: Attribute           => a
-          case Alias(a: Attribute, _) => a
-        }.flatMap(origin(child, _))
-      case other if other.children.length == 1 => origin(other.children.head, column)
-      case _                                   => None
     }
 }

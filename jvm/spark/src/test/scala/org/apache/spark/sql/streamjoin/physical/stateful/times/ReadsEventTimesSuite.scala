@@ -3,13 +3,14 @@ package org.apache.spark.sql.streamjoin.physical.stateful.times
 import java.util.UUID
 
 import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.Range
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.CalendarInterval
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /** Event times are recorded equally with and without generated code. */
 class ReadsEventTimesSuite extends AnalysisSession {
@@ -79,7 +80,7 @@ class ReadsEventTimesSuite extends AnalysisSession {
       below.output.last,
       new CalendarInterval(0, 0, 0),
       below,
-      Some(6000000L),
+      6000000L,
       grouped = false
     )
     both(imposed(believed(times(TimestampType)), Long.MaxValue, rejects = true)) { (rows, node) =>
@@ -96,7 +97,7 @@ class ReadsEventTimesSuite extends AnalysisSession {
         below.output.last,
         new CalendarInterval(0, 0, 0),
         below,
-        None,
+        Long.MaxValue,
         grouped
       )
       both(capped(times(TimestampType))) { (rows, node) =>
@@ -163,6 +164,13 @@ class ReadsEventTimesSuite extends AnalysisSession {
     assert(names.forall(name =>
       name.length < 250 && new String(name.getBytes("UTF-8"), "UTF-8") == name
     ))
+  }
+
+  test("texts that are not valid UTF-8 have different names") {
+    val texts = Seq[Array[Byte]](Array(-1), Array(-2), Array(-61), "X'FF'".getBytes, "FF".getBytes)
+    val name = new GroupName(Seq(StringType))
+    val names = texts.map(t => name(InternalRow(UTF8String.fromBytes(t))))
+    assert(names == Seq("X'FF'", "X'FE'", "X'C3'", "'X''FF'''", "FF"))
   }
 
   test("the order over a node without code generation is not wrapped in a generated stage") {
