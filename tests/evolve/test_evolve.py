@@ -98,6 +98,24 @@ def test_columns_are_added_removed_renamed_and_widened(pair: Pair) -> None:
     ]
 
 
+@pytest.mark.parametrize("chained", [False, True])
+def test_one_of_two_columns_of_a_name_is_renamed(pair: Pair, chained: bool) -> None:
+    def query(a: str) -> DataFrame:
+        result = pair.joined(a=pair.stream("a", "id", "t", a))
+        of_c = "c.id = a.id AND c.t BETWEEN a.t AND a.t + INTERVAL '20' MINUTE"
+        return result.streamJoin(pair.stream("c", "id", "t"), of_c) if chained else result
+
+    run = pair.run(query("v"))
+    pair.land("a", (2, "10:01", 8))
+    pair.land("b", (2, "10:05", 70))
+    emitted(run)
+    evolved(run, query("v AS amount"), rename={"v": "amount"})
+    pair.land("a", (2, "10:04", 9))
+    pair.land("c", (2, "10:06", 0))
+    row, other = (2, "10:01", 8, 2, "10:05", 70), (2, "10:04", 9, 2, "10:05", 70)
+    assert emitted(run) == ([(*r, 2, "10:06") for r in (row, other)] if chained else [other])
+
+
 def test_an_added_column_is_null(pair: Pair) -> None:
     run = pair.run(pair.joined(a=pair.stream("a", "id", "t")))
     pair.land("a", (1, "10:00", 7))
@@ -261,17 +279,22 @@ def test_the_flags_decide_another_join_type(
     assert [row[0] for row in emitted(run) if row[0] is not None] == expected
 
 
-@pytest.mark.parametrize("exchanged", [False, True])
-def test_groups_keep_their_watermarks(pair: Pair, exchanged: bool) -> None:
+@pytest.mark.parametrize("change", ["interval", "inputs", "name of per"])
+def test_groups_keep_their_watermarks(pair: Pair, change: str) -> None:
     grouped = pair.stream("a", per="v")
     run = pair.run(pair.joined(a=grouped))
     pair.land("a", (1, "11:00", 0), (2, "10:00", 1))
     pair.land("b", (9, "09:00", 0))
     run.step()
     changed = pair.joined(a=grouped, minutes=60)
-    if exchanged:
+    rename = {}
+    if change == "inputs":
         changed = pair.stream("b").streamJoin(grouped, WITHIN.format(60), "right")
-    evolved(run, changed)
+    if change == "name of per":
+        rename = {"v": "device"}
+        changed = pair.joined(a=pair.stream("a", "id", "t", "v AS device", per="device"))
+    lines = evolved(run, changed, rename=rename)
+    assert not says(lines, "per =")
     pair.land("a", (3, "12:00", 0))
     run.step()
     found = {k: v for k, v in run.metrics().items() if k.startswith(("groups.", "groupSpread."))}
@@ -279,6 +302,8 @@ def test_groups_keep_their_watermarks(pair: Pair, exchanged: bool) -> None:
     pair.land("a", (4, "10:30", 1))
     run.step()
     assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
+    lines = evolved(run, pair.joined(a=pair.stream("a", per="id")))
+    assert says(lines, "was changed to [id]. Its watermark continues") or change == "inputs"
 
 
 def test_inputs_are_exchanged_and_a_source_moves(pair: Pair) -> None:

@@ -57,7 +57,8 @@ def test_columns_that_do_not_fit_are_refused(pair: Pair) -> None:
         said = refusal(run, pair.joined(minutes=40), **change)
         assert "STREAM_JOIN_REWRITE.INVALID_ARGUMENT" in said
     added = pair.joined(a=pair.stream("a", "id", "t", "v", "1 AS n"))
-    assert "INVALID_ARGUMENT" in refusal(run, added, fill={"n": "many"})
+    for value in ("many", 1.5, [1], {"a": 1}):
+        assert "INVALID_ARGUMENT" in refusal(run, added, fill={"n": value})
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,31 @@ def test_other_times_are_refused(pair: Pair) -> None:
     assert "STREAM_JOIN_REWRITE.OTHER_EVENT_TIME" in said
     never = pair.joined(more=" AND b.t < a.t")
     assert "STREAM_JOIN_REWRITE.NEVER_TRUE" in refusal(run, never)
+
+
+def test_another_time_of_an_order_is_refused(pair: Pair) -> None:
+    of_b = pair.stream("b").withColumnRenamed("t", "u").alias("b")
+    on = WITHIN.format(30).replace("b.t", "b.u")
+
+    def ordered(by: str) -> DataFrame:
+        joined: DataFrame = pair.stream("a").streamJoin(of_b, on, order_by=by)
+        return joined
+
+    run = started(pair, ordered("a.t"))
+    assert "STREAM_JOIN_REWRITE.OTHER_EVENT_TIME" in refusal(run, ordered("b.u"))
+
+
+def test_other_columns_of_an_order_within_partitions_are_refused(pair: Pair) -> None:
+    def ordered(*columns: str) -> DataFrame:
+        joined: DataFrame = pair.stream("a", *columns).streamJoin(
+            pair.stream("b"), WITHIN.format(30), order_by="a.t", order_scope="partition"
+        )
+        return joined
+
+    run = started(pair, ordered("id", "t", "v"))
+    for columns in (("v", "t", "id"), ("id", "t", "v", "1 AS n"), ("id", "t")):
+        said = refusal(run, ordered(*columns))
+        assert "other columns of an order within partitions" in said
 
 
 def test_an_unknown_source_is_refused(pair: Pair) -> None:

@@ -54,23 +54,29 @@ private[streamjoin] object StoredGroupColumns {
   def changes(written: String, now: String): Seq[String] = {
     val (before, after) = (read(written), read(now))
     (before ++ after).map(_.source).distinct.sorted.flatMap { source =>
-      (before.find(_.source == source), after.find(_.source == source)) match {
-        case (None, Some(added)) => Some(
-            s"per = ${names(added)} was added to ${added.column}. Its watermark continues, and " +
-              "each group starts at it"
-          )
-        case (Some(removed), None) => Some(
-            s"per = ${names(removed)} was removed from ${removed.column}. Its watermark continues, " +
-              "and from now on follows the largest time of all rows: rows of a slow group are late"
-          )
-        case (Some(was), Some(is)) if was.per != is.per =>
-          Some(
-            s"per = ${names(was)} of ${is.column} was changed to ${names(is)}. Its watermark " +
-              "continues, and each new group starts at it"
-          )
-        case _ => None
-      }
+      change(before.find(_.source == source), after.find(_.source == source))
     }
+  }
+
+  /** The change of the groups of one source column, in a sentence. */
+  def change(
+      before: Option[StoredGroupColumns],
+      now: Option[StoredGroupColumns]
+  ): Option[String] = (before, now) match {
+    case (None, Some(added)) => Some(
+        s"per = ${names(added)} was added to ${added.column}. Its watermark continues, and " +
+          "each group starts at it"
+      )
+    case (Some(removed), None) => Some(
+        s"per = ${names(removed)} was removed from ${removed.column}. Its watermark continues, " +
+          "and from now on follows the largest time of all rows: rows of a slow group are late"
+      )
+    case (Some(was), Some(is)) if was.per != is.per =>
+      Some(
+        s"per = ${names(was)} of ${is.column} was changed to ${names(is)}. Its watermark " +
+          "continues, and each new group starts at it"
+      )
+    case _ => None
   }
 
   private def names(of: StoredGroupColumns): String = of.per.mkString("[", ", ", "]")

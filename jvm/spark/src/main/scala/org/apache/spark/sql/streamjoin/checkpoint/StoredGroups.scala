@@ -26,9 +26,8 @@ private[streamjoin] final class StoredGroups private (
 ) {
   import StoredGroups._
 
-  private val marker = s"groups.$index"
+  private val (marker, columns) = markerOf(index, per)
   private val prefix = prefixOf(index)
-  private val columns = MurmurHash3.orderedHash(per).toLong
   private val begun: Option[Long] = numbers.get(marker)
   private val stored: Map[String, Long] =
     if (begun.isEmpty) Map.empty else numbers.startingWith(prefix)
@@ -58,6 +57,10 @@ private[streamjoin] object StoredGroups {
 
   private val Watermark = "w."
   private val Active = "a."
+
+  /** The number that says of which columns the stored groups are. */
+  def markerOf(index: Int, per: Seq[String]): (String, Long) =
+    s"groups.$index" -> MurmurHash3.orderedHash(per).toLong
 
   private def prefixOf(index: Int) = s"group.$index."
 

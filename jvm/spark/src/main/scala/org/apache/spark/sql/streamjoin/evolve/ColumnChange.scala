@@ -21,6 +21,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
+import scala.util.Try
 import scala.util.matching.Regex
 
 /**
@@ -132,7 +133,13 @@ private[evolve] final class ColumnChanges(
       now: Seq[Attribute],
       placesNow: Seq[Int]
   ): Option[Int] = {
-    val old = before.indices.filter(at => same(renamed(before(at).name), column.name))
+    // a name may be that of columns of several inputs, of which one is renamed
+    def keepsName(name: String) = before.count(f => same(f.name, name)) >
+      now.count(c => same(c.name, renamed(name)))
+    val old = before.indices.filter { at =>
+      val name = before(at).name
+      same(renamed(name), column.name) || same(name, column.name) && keepsName(name)
+    }
     val source = sourceOf(column)
     val twins = now.filter { c =>
       same(c.name, column.name) && !sourceOf(c).contains(SourceMap.New)
@@ -220,16 +227,21 @@ private[evolve] final class ColumnChanges(
   private def filled(column: Attribute): Option[(Literal, String)] =
     fill.collectFirst {
       case (name, value) if same(name, column.name) =>
-        val written = Literal(value)
-        if (!Cast.canAnsiCast(written.dataType, column.dataType)) throw notAValue(column, value)
-        val literal =
-          try Literal.create(
-              Cast(written, column.dataType, Some(zone), EvalMode.ANSI).eval(),
-              column.dataType
-            )
-          catch { case _: RuntimeException => throw notAValue(column, value) }
-        literal -> value.toString
+        val literal = Try(asValueOf(column, Literal(value))).toOption.flatten
+        literal.getOrElse(throw notAValue(column, value)) -> String.valueOf(value)
     }
+
+  /** A literal as a value of a column; none if the column has no such value. */
+  private def asValueOf(column: Attribute, written: Literal): Option[Literal] = {
+    def cast(value: Literal, to: DataType) =
+      Literal.create(Cast(value, to, Some(zone), EvalMode.ANSI).eval(), to)
+    if (!Cast.canAnsiCast(written.dataType, column.dataType)) None
+    else {
+      val value = cast(written, column.dataType)
+      val isNumber = Seq(written, value).forall(_.dataType.isInstanceOf[NumericType])
+      Option.when(!isNumber || cast(value, written.dataType) == written)(value)
+    }
+  }
 
   private def notAValue(column: Attribute, value: Any) = refuse(
     "INVALID_ARGUMENT",

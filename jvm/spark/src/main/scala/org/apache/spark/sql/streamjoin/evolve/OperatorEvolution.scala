@@ -7,6 +7,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{BaseWatermarks, StoredLayout}
 import org.apache.spark.sql.streamjoin.physical.timed.{StoredCompleteness, StoredDisorder}
 import org.apache.spark.sql.streamjoin.rewrite.{MergedNumbers, Share, StateWriter, Survey}
+import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.model.Watermarks.Unknown
@@ -55,6 +56,13 @@ private[evolve] final class OperatorEvolution(
     // its columns would be in another order
     if (places.now(now) != places.before(before))
       throw unsupported(now, "other inputs below an order within partitions")
+    val stored = before.join.rows.map(rows =>
+      StructType(rows.map(field => field.copy(name = columns.renamed(field.name))))
+    )
+    val isSame = Side.both.forall { side =>
+      DataType.equalsIgnoreCompatibleNullability(stored(side), now.exec.storedSchema(side))
+    }
+    if (!isSame) throw unsupported(now, "other columns of an order within partitions")
     val surveys = writer.survey(CopiedReader(before.join))
     val rows = surveys.map(_.targets.values.map(_.count).sum)
     val contents = surveys.zip(rows).sortBy(_._1.partition).map { case (s, count) =>
@@ -80,7 +88,7 @@ private[evolve] final class OperatorEvolution(
       val are = places.now(now).lift(side.index).getOrElse(Nil)
       columns.of(join.rows(from(side)), were, layout.columns(side), are, layout.required(side))
     }
-    requireKnown(now, join.description, layout, sides)
+    requireKnown(now, join.description, join.isOrder, layout, sides)
     val found = watermarks.of(now, Some(before))
     val evicting = layout.evicting(WatermarkTable.base(found))
     val flags = BySide.of(flagsOf(join.description, from, layout.description))
@@ -118,7 +126,8 @@ private[evolve] final class OperatorEvolution(
     }
     val told = EvolutionText
       .of(now, layout.description, continued, sides, counts, evicting, complete, zone)
-    EvolvedOperator(now, reader, contents, told)
+    val ofGroups = WatermarkTable.changedGroups(now, found).map("  " + _)
+    EvolvedOperator(now, reader, contents, told ++ ofGroups)
   }
 
   /**
@@ -163,12 +172,18 @@ private[evolve] final class OperatorEvolution(
   private def requireKnown(
       now: ChangedOperator,
       before: JoinDescription,
+      isOrder: Boolean,
       layout: StoredLayout,
       sides: BySide[Seq[ColumnChange]]
   ): Unit = {
     val after = layout.description
     after.kind match {
-      case DescribedKind.EventTime => ()
+      case DescribedKind.EventTime =>
+        val (was, is) = (before.times.lookup.left.name, after.times.lookup.left.name)
+        if (isOrder && was != is && columns.renamedIn(was) != is) throw refuse(
+          "OTHER_EVENT_TIME",
+          Seq("operator" -> now.name, "before" -> was, "now" -> is)
+        )
       case _: DescribedKind.AsOf =>
         if (!AsOfChanges.areKnown(before, after, sides, columns.renamedIn))
           throw unsupported(now, "another key or tolerance of an as-of join")

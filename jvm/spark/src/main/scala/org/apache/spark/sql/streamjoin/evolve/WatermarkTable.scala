@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.evolve
 
+import org.apache.spark.sql.streamjoin.checkpoint.{StoredGroupColumns, StoredGroups}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.BaseWatermarks
 
@@ -11,11 +12,13 @@ import io.streamjoin.model.Watermarks
  * @param name the name of the column in the checkpoint
  * @param index its number
  * @param numbers all numbers of the operator: also the time at which its input last had a row
+ * @param per the columns of its groups: before, and with their names in the changed query
  */
 private[evolve] final case class StoredWatermark(
     name: String,
     index: Int,
-    numbers: Map[String, Long]
+    numbers: Map[String, Long],
+    per: Option[(StoredGroupColumns, StoredGroupColumns)]
 ) {
 
   def watermark: Long = numbers.getOrElse(BaseWatermarks.watermark(index), Watermarks.Unknown)
@@ -38,8 +41,10 @@ private[evolve] final class WatermarkTable(
 
   /** Those of an operator, in its order. */
   private def of(operator: StoredOperator): Seq[StoredWatermark] = {
+    val groups = StoredGroupColumns.read(operator.join.metadata.operatorPropertiesJson)
     operator.join.description.times.sources.zipWithIndex.map { case (name, i) =>
-      StoredWatermark(name, i, numbers(operator.id))
+      val per = groups.find(_.source == i).map(g => g -> g.copy(per = g.per.map(renamed)))
+      StoredWatermark(name, i, numbers(operator.id), per)
     }
   }
 
@@ -62,21 +67,24 @@ private[evolve] final class WatermarkTable(
     val own = places.now(now).flatten
     before.map(b => (b, of(b))) match {
       case Some((b, found))
-          if found.map(w => renamed(w.name)) == names &&
-            places.before(b).flatten == own =>
+          if found.corresponds(names)(isNamed) && places.before(b).flatten == own =>
         found.map(Some(_))
       case _ if names.length == own.length =>
         names.zip(own).map { case (name, place) =>
           val found = bySource.get(place)
-          for (w <- found if renamed(w.name) != name && before.nonEmpty)
+          for (w <- found if !isNamed(w, name) && before.nonEmpty)
             throw other(now, w.name, name)
-          found.filter(w => renamed(w.name) == name)
+          found.filter(isNamed(_, name))
         }
       case Some((_, found)) =>
         throw other(now, found.map(_.name).mkString(", "), names.mkString(", "))
       case None => names.map(_ => None)
     }
   }
+
+  /** A column of another input with the same old name may be the renamed one. */
+  private def isNamed(stored: StoredWatermark, name: String): Boolean =
+    stored.name == name || renamed(stored.name) == name
 
   private def other(operator: ChangedOperator, before: String, now: String) =
     refuse(
@@ -94,6 +102,19 @@ private[evolve] object WatermarkTable {
   /** The named numbers that an operator stores of them. */
   def numbers(found: Seq[Option[StoredWatermark]]): Map[String, Long] =
     found.zipWithIndex.flatMap { case (one, i) =>
-      one.toSeq.flatMap(w => BaseWatermarks.moved(w.numbers, w.index, i))
+      one.toSeq.flatMap { w =>
+        BaseWatermarks.moved(w.numbers, w.index, i) ++ w.per.collect {
+          case (was, now) if w.numbers.exists(_ == StoredGroups.markerOf(w.index, was.per)) =>
+            StoredGroups.markerOf(i, now.per)
+        }
+      }
     }.toMap
+
+  /** The changes of their groups, each in a sentence. */
+  def changedGroups(now: ChangedOperator, found: Seq[Option[StoredWatermark]]): Seq[String] = {
+    val groups = StoredGroupColumns.read(now.exec.described)
+    found.zipWithIndex.flatMap { case (one, i) =>
+      one.flatMap(w => StoredGroupColumns.change(w.per.map(_._2), groups.find(_.source == i)))
+    }
+  }
 }
