@@ -270,6 +270,18 @@ def shuffled_after(streams: Streams) -> DataFrame:
     return stream_join(left.toDF("oid", "ot"), streams.right, CONDITION)
 
 
+def shuffled_between(streams: Streams) -> DataFrame:
+    other = Streams(streams.left.sparkSession).left.toDF("a", "b", "g")
+    condition = "oid = a AND b BETWEEN ot AND ot + INTERVAL '1 hour'"
+    return stream_join(streams.joined().repartition(3, "dt"), other, condition)
+
+
+def joined_in_second_place(streams: Streams) -> DataFrame:
+    other = Streams(streams.left.sparkSession)
+    joined = streams.joined().select("oid", "ot", "og")
+    return stream_join(other.left.unionByName(joined), other.right, CONDITION)
+
+
 def coalesced(streams: Streams) -> DataFrame:
     return stream_join(streams.left.coalesce(1), streams.right, CONDITION)
 
@@ -282,6 +294,8 @@ def coalesced(streams: Streams) -> DataFrame:
         (as_of, "an as-of join emits a row when the watermark passes it"),
         (bushy, "Join one stream at a time"),
         (shuffled_after, "the rows of ot are shuffled between imposeOrder and the join"),
+        (shuffled_between, "the rows of a join are shuffled before the next join"),
+        (joined_in_second_place, "is not the first input of the union"),
         (coalesced, "CoalesceExec is not in the operator allowlist"),
     ],
 )

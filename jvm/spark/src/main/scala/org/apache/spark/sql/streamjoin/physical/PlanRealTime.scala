@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.exchange.Exchange
-import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnionExec}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
@@ -62,6 +62,7 @@ object PlanRealTime extends ColumnarRule {
         "both inputs of a join have a shuffle below, and a stage reads one pipelined shuffle only",
         "Join one stream at a time: a.streamJoin(b, ...).streamJoin(c, ...)"
       )
+    joined.foreach(refuseUnion)
     if (RealTimeMode.checksOperators(SQLConf.get))
       throw refused(
         "Spark's list of allowed operators contains only operators of Spark",
@@ -92,7 +93,23 @@ object PlanRealTime extends ColumnarRule {
           s"the rows of ${order.column.name} are shuffled between imposeOrder and the join",
           "Write imposeOrder after the operator that shuffles the rows"
         )
+      if (e.exists(_.isInstanceOf[RealTimeJoinExec]))
+        throw refused(
+          "the rows of a join are shuffled before the next join",
+          "Remove the operator between the two joins that shuffles the rows, such as repartition"
+        )
     case other => other.children.foreach(refuseInput)
+  }
+
+  /** A pipelined shuffle sends a partition to the task of the same number. */
+  private def refuseUnion(plan: SparkPlan): Unit = plan match {
+    case u: UnionExec if u.children.tail.exists(TaggedInputsExec.isExchanged) =>
+      throw refused(
+        "an input of a union has a shuffle below and is not the first input of the union. The " +
+          "tasks of the union then read the wrong partitions",
+        "Let at most one input of the union contain a join or another shuffle, and write it first"
+      )
+    case _ => ()
   }
 
   /** The plan without operators of this project, and of each join its left input only. */

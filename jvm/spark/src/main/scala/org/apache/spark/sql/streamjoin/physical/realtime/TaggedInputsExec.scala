@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.streamjoin.physical.exchange.ExchangePlacement
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.BatchArrivals
 import org.apache.spark.sql.streamjoin.physical.stateful.times.ImposeOrderExec
+import org.apache.spark.sql.streamjoin.spark.RealTimeMode
 import org.apache.spark.util.Utils
 
 import io.streamjoin.model.{BySide, Side}
@@ -45,7 +46,7 @@ private[physical] case class TaggedInputsExec(
     UnknownPartitioning(children.map(_.outputPartitioning.numPartitions).sum)
 
   private[physical] def exchanged: Seq[Side] =
-    Side.both.filter(side => children(side.index).exists(_.isInstanceOf[ShuffleExchangeLike]))
+    Side.both.filter(side => TaggedInputsExec.isExchanged(children(side.index)))
 
   override protected def doExecute(): RDD[InternalRow] = {
     val order = if (exchanged == Seq(Side.Right)) Side.both.reverse else Side.both
@@ -78,6 +79,12 @@ private[physical] case class TaggedInputsExec(
 }
 
 private[physical] object TaggedInputsExec {
+
+  /** Whether a plan has a shuffle of the rows of a stream. That of a table is not pipelined. */
+  def isExchanged(plan: SparkPlan): Boolean = plan.exists {
+    case e: ShuffleExchangeLike => RealTimeMode.durationMs(e).nonEmpty
+    case _                      => false
+  }
 
   /** The nodes that record event times above the joins of a plan. */
   def recorders(plan: SparkPlan): Seq[ImposeOrderExec] = plan match {
