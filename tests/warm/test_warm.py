@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from datetime import datetime
 from pathlib import Path
@@ -229,6 +230,10 @@ def test_history_that_does_not_fit_is_refused(shop: Shop, past: Shop, spark: Spa
     same = spark.read.schema(shop.orders.schema).json(str(shop.orders.folder))
     shop.order((1, "10:00"))
     assert "SAME_FILES" in refusal(run, (orders[0], same), deliveries)
+    near = Shop(spark, Path(os.path.relpath(shop.orders.folder.parent)))
+    assert "SAME_FILES" in refusal(near.joined("left"), (near.orders.stream(), same))
+    near.orders.folder /= "[a-z]*"
+    assert "SAME_FILES" in refusal(near.joined("left"), (near.orders.stream(), same))
     made = spark.createDataFrame([(1, None)], shop.orders.schema)
     assert "UNKNOWN_CUT" in refusal(run, (orders[0], made), deliveries)
     assert "NO_JOIN" in refusal(shop.run(other), (other, made), allow_gap=True)

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.warm
 
 import scala.util.Try
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{functions => F}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -90,7 +91,9 @@ private[warm] final class Cut(
       val (name, number) = partition.toString.splitAt(partition.toString.lastIndexOf('-'))
       (name, number.drop(1).toInt, end)
     }
-    if (known.isEmpty) throw unknown("a history without the option endingOffsets as numbers")
+    // -1 is the end of the topic at the time at which the history is read
+    if (known.isEmpty || known.exists(_._3 < 0))
+      throw unknown("a history without the option endingOffsets as numbers of offsets")
     known.groupMap(_._1)(end => end._2 -> end._3).map { case (name, of) => name -> of.toMap }
   }
 
@@ -158,11 +161,15 @@ private[warm] final class Cut(
   private def areFiles: Boolean = options.contains("path") && files.nonEmpty
 
   private def requireApart(): Unit = {
-    def folder(path: String) =
-      path.stripPrefix("file:").replaceAll("/+", "/").stripSuffix("/") + "/"
-    val live = folder(options("path"))
+    val hadoopConf = input.history.rows.sparkSession.sessionState.newHadoopConf()
+    // of a pattern, the folders before its first wildcard
+    def folder(path: Path): String = {
+      val full = path.getFileSystem(hadoopConf).makeQualified(path).toString
+      full.split("/").takeWhile(!_.exists("{[*?\\".contains(_))).mkString("", "/", "/")
+    }
+    val live = folder(new Path(options("path")))
     for {
-      history <- files.flatMap(_.location.rootPaths).map(p => folder(p.toString))
+      history <- files.flatMap(_.location.rootPaths).map(folder)
       if live.startsWith(history) || history.startsWith(live)
     } throw refusal("SAME_FILES", Seq("live" -> live, "history" -> history))
   }
