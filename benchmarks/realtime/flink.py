@@ -52,5 +52,7 @@ def _table(broker: Address, name: str, columns: str) -> str:
     }
     if name in _INPUTS:
         options["scan.startup.mode"] = "earliest-offset"
+        # a second reader would have no partition and hold the watermark back: no row would leave
+        options["scan.parallelism"] = "1"
     settings = ", ".join(f"'{k}' = '{v}'" for k, v in options.items())
     return f"CREATE TABLE {name} ({columns}) WITH ({settings})"
