@@ -123,7 +123,10 @@ class Table:
                 continue
             if before is not None and self.declared != "upserts":
                 landed.append(self._change("update_preimage", before))
-            self.rows[number] = self.known[number] = self._row(number)
+            self.rows[number] = self._row(number)
+            # two equal images change nothing, so the row keeps the value of an added column
+            if self.declared != "images" or self.rows[number] != before:
+                self.known[number] = self.rows[number]
             landed.append(self._change("update_postimage", self.rows[number]))
         self.landing.land(*landed)
 
