@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.evolve
 
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.{DescribedKind, JoinDescription, StoredNumbers}
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{BaseWatermarks, StoredLayout}
@@ -35,7 +36,7 @@ private[evolve] final class OperatorEvolution(
     val found = watermarks.of(now, None)
     val base = WatermarkTable.base(found)
     val evicted = now.layout.fold(BySide[Seq[Long]](Nil, Nil))(_.evicting(base))
-    val numbers = WatermarkTable.numbers(found)
+    val numbers = watermarks.numbers(found)
     EvolvedOperator(
       now,
       NoRows,
@@ -88,7 +89,7 @@ private[evolve] final class OperatorEvolution(
       val are = places.now(now).lift(side.index).getOrElse(Nil)
       columns.of(join.rows(from(side)), were, layout.columns(side), are, layout.required(side))
     }
-    requireKnown(now, join.description, join.isOrder, layout, sides)
+    requireKnown(now, join, layout, sides)
     val found = watermarks.of(now, Some(before))
     val evicting = layout.evicting(WatermarkTable.base(found))
     val flags = BySide.of(flagsOf(join.description, from, layout.description))
@@ -118,7 +119,7 @@ private[evolve] final class OperatorEvolution(
       yield StoredCompleteness.name(times.indexOf(time)) -> watermark
     val contents = (0 until partitions).map { p =>
       StateWriter.Contents(
-        numbers(p) ++ WatermarkTable.numbers(found) ++ incomplete +
+        numbers(p) ++ watermarks.numbers(found) ++ incomplete +
           (StoredNumbers.MayHoldExpired -> 1L),
         evicted,
         shares.get(p).fold(0L)(_.count)
@@ -126,7 +127,7 @@ private[evolve] final class OperatorEvolution(
     }
     val told = EvolutionText
       .of(now, layout.description, continued, sides, counts, evicting, complete, zone)
-    val ofGroups = WatermarkTable.changedGroups(now, found).map("  " + _)
+    val ofGroups = watermarks.changedGroups(now, found).map("  " + _)
     EvolvedOperator(now, reader, contents, told ++ ofGroups)
   }
 
@@ -171,16 +172,15 @@ private[evolve] final class OperatorEvolution(
   /** Refuses changes after which the stored rows have no meaning. */
   private def requireKnown(
       now: ChangedOperator,
-      before: JoinDescription,
-      isOrder: Boolean,
+      join: StoredJoin,
       layout: StoredLayout,
       sides: BySide[Seq[ColumnChange]]
   ): Unit = {
-    val after = layout.description
+    val (before, after) = (join.description, layout.description)
     after.kind match {
       case DescribedKind.EventTime =>
         val (was, is) = (before.times.lookup.left.name, after.times.lookup.left.name)
-        if (isOrder && was != is && columns.renamedIn(was) != is) throw refuse(
+        if (join.isOrder && was != is && columns.renamedIn(was) != is) throw refuse(
           "OTHER_EVENT_TIME",
           Seq("operator" -> now.name, "before" -> was, "now" -> is)
         )

@@ -12,13 +12,13 @@ import io.streamjoin.model.Watermarks
  * @param name the name of the column in the checkpoint
  * @param index its number
  * @param numbers all numbers of the operator: also the time at which its input last had a row
- * @param per the columns of its groups: before, and with their names in the changed query
+ * @param groups the columns of its groups in the checkpoint
  */
 private[evolve] final case class StoredWatermark(
     name: String,
     index: Int,
     numbers: Map[String, Long],
-    per: Option[(StoredGroupColumns, StoredGroupColumns)]
+    groups: Option[StoredGroupColumns]
 ) {
 
   def watermark: Long = numbers.getOrElse(BaseWatermarks.watermark(index), Watermarks.Unknown)
@@ -29,11 +29,11 @@ private[evolve] final case class StoredWatermark(
  *
  * Each operator stores those of all its source columns, from left to right, as its sources are.
  *
- * @param numbers the named numbers of each operator
+ * @param stored the named numbers of each operator
  */
 private[evolve] final class WatermarkTable(
     operators: Seq[StoredOperator],
-    numbers: Map[Long, Map[String, Long]],
+    stored: Map[Long, Map[String, Long]],
     places: OperatorPlaces,
     renamed: String => String,
     refuse: (String, Seq[(String, String)]) => StreamJoinAnalysisException
@@ -43,8 +43,7 @@ private[evolve] final class WatermarkTable(
   private def of(operator: StoredOperator): Seq[StoredWatermark] = {
     val groups = StoredGroupColumns.read(operator.join.metadata.operatorPropertiesJson)
     operator.join.description.times.sources.zipWithIndex.map { case (name, i) =>
-      val per = groups.find(_.source == i).map(g => g -> g.copy(per = g.per.map(renamed)))
-      StoredWatermark(name, i, numbers(operator.id), per)
+      StoredWatermark(name, i, stored(operator.id), groups.find(_.source == i))
     }
   }
 
@@ -86,6 +85,28 @@ private[evolve] final class WatermarkTable(
   private def isNamed(stored: StoredWatermark, name: String): Boolean =
     stored.name == name || renamed(stored.name) == name
 
+  /** The named numbers that an operator stores of them. Groups by a renamed column stay. */
+  def numbers(found: Seq[Option[StoredWatermark]]): Map[String, Long] =
+    found.zipWithIndex.flatMap { case (one, i) =>
+      one.toSeq.flatMap { w =>
+        BaseWatermarks.moved(w.numbers, w.index, i) ++ w.groups.map(_.per).collect {
+          case per if w.numbers.exists(_ == StoredGroups.markerOf(w.index, per)) =>
+            StoredGroups.markerOf(i, per.map(renamed))
+        }
+      }
+    }.toMap
+
+  /** The changes of their groups, each in a sentence. */
+  def changedGroups(now: ChangedOperator, found: Seq[Option[StoredWatermark]]): Seq[String] = {
+    val groups = StoredGroupColumns.read(now.exec.described)
+    found.zipWithIndex.flatMap { case (one, i) =>
+      one.flatMap { w =>
+        val before = w.groups.map(g => g.copy(per = g.per.map(renamed)))
+        StoredGroupColumns.change(before, groups.find(_.source == i))
+      }
+    }
+  }
+
   private def other(operator: ChangedOperator, before: String, now: String) =
     refuse(
       "OTHER_EVENT_TIME",
@@ -98,23 +119,4 @@ private[evolve] object WatermarkTable {
   /** The watermarks as an operator reads them. */
   def base(found: Seq[Option[StoredWatermark]]): Array[Long] =
     found.map(_.fold(Watermarks.Unknown)(_.watermark)).toArray
-
-  /** The named numbers that an operator stores of them. */
-  def numbers(found: Seq[Option[StoredWatermark]]): Map[String, Long] =
-    found.zipWithIndex.flatMap { case (one, i) =>
-      one.toSeq.flatMap { w =>
-        BaseWatermarks.moved(w.numbers, w.index, i) ++ w.per.collect {
-          case (was, now) if w.numbers.exists(_ == StoredGroups.markerOf(w.index, was.per)) =>
-            StoredGroups.markerOf(i, now.per)
-        }
-      }
-    }.toMap
-
-  /** The changes of their groups, each in a sentence. */
-  def changedGroups(now: ChangedOperator, found: Seq[Option[StoredWatermark]]): Seq[String] = {
-    val groups = StoredGroupColumns.read(now.exec.described)
-    found.zipWithIndex.flatMap { case (one, i) =>
-      one.flatMap(w => StoredGroupColumns.change(w.per.map(_._2), groups.find(_.source == i)))
-    }
-  }
 }

@@ -25,7 +25,7 @@ object CapWatermarks extends ColumnarRule {
   private def capped(plan: SparkPlan, column: Attribute, order: ImposeOrderExec): SparkPlan =
     plan match {
       case w: EventTimeWatermarkExec if w.eventTime.exprId == column.exprId =>
-        CappedWatermarkExec.of(w, order)
+        CappedWatermarkExec.of(w, order.latest, order.isGrouped)
       case other =>
         val from = CopiedColumn.ofChildren(other, column)
         other.withNewChildren(other.children.zip(from).map { case (child, copied) =>

@@ -19,19 +19,17 @@ import org.apache.spark.sql.execution.UnionExec
 private[streamjoin] object CopiedColumn {
 
   /** For each child of a node, its column from which the column of the node is copied. */
-  def ofChildren(plan: QueryPlan[_], column: Attribute): Seq[Option[Attribute]] = {
-    val children = plan.children.map(_.asInstanceOf[QueryPlan[_]])
+  def ofChildren[P <: QueryPlan[P]](plan: P, column: Attribute): Seq[Option[Attribute]] =
     plan match {
       case _: Union | _: UnionExec =>
         val i = plan.output.indexWhere(_.exprId == column.exprId)
-        children.map(_.output.lift(i))
+        plan.children.map(_.output.lift(i))
       case _ =>
         val copied = plan.expressions.collectFirst {
           case alias @ Alias(of: Attribute, _) if alias.exprId == column.exprId => of
         }.getOrElse(column)
-        children.map(child => Option.when(child.outputSet.contains(copied))(copied))
+        plan.children.map(child => Option.when(child.outputSet.contains(copied))(copied))
     }
-  }
 
   /**
    * The nodes below, nearest first on each path, that a function picks.
@@ -42,7 +40,7 @@ private[streamjoin] object CopiedColumn {
       pick: PartialFunction[(P, Attribute), A]
   ): Seq[A] = pick.lift((plan, column)).fold(
     plan.children.zip(ofChildren(plan, column)).flatMap { case (child, from) =>
-      from.toSeq.flatMap(find(child, _)(pick))
+      from.toSeq.flatMap(find[P, A](child, _)(pick))
     }
   )(Seq(_))
 }

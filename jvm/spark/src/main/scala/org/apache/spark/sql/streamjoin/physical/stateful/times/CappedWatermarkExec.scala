@@ -82,21 +82,15 @@ class CappedWatermarkExec(
 
 private[physical] object CappedWatermarkExec {
 
-  /** Spark's operator on the column of an order, or on that of several orders. */
-  def of(spark: EventTimeWatermarkExec, order: ImposeOrderExec): CappedWatermarkExec = {
-    val (latest, grouped) = spark match {
+  /** Spark's operator with a limit and groups, or one that has these also from another order. */
+  def of(spark: EventTimeWatermarkExec, latest: Long, grouped: Boolean): CappedWatermarkExec = {
+    import spark._
+    spark match {
       case w: CappedWatermarkExec =>
-        (math.min(w.latest, order.latest), w.grouped || order.isGrouped)
-      case _ => (order.latest, order.isGrouped)
+        val least = math.min(w.latest, latest)
+        new CappedWatermarkExec(nodeId, eventTime, delay, child, least, w.grouped || grouped)
+      case _ => new CappedWatermarkExec(nodeId, eventTime, delay, child, latest, grouped)
     }
-    new CappedWatermarkExec(
-      spark.nodeId,
-      spark.eventTime,
-      spark.delay,
-      spark.child,
-      latest,
-      grouped
-    )
   }
 
   private final class Noted(stats: EventTimeStatsAccum, latest: Long)

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,
   BindReferences,
-  ExprId,
   Predicate,
   PredicateHelper,
   SubqueryExpression
@@ -37,23 +36,26 @@ private[times] object ListedGroups {
   private val Kafka = "org.apache.spark.sql.kafka010."
 
   def of(input: SparkPlan, per: Seq[Attribute]): Set[String] = {
-    val origins = per.map(CopiedColumn.find[SparkPlan, (SparkPlan, ExprId)](input, _) {
-      case (scan @ SourceOffsets(_, _), column) => scan -> column.exprId
+    // a name as the source writes it, not as the query does
+    val origins = per.map(CopiedColumn.find[SparkPlan, (SparkPlan, Option[String])](input, _) {
+      case (scan @ SourceOffsets(_, _), column) =>
+        scan -> scan.output.find(_.exprId == column.exprId).map(_.name)
     })
     (for {
       (scan @ SourceOffsets(stream, offsets), _) <- origins.head
       if stream.getClass.getName.startsWith(Kafka)
-      ids = origins.flatMap(_.collectFirst { case (`scan`, id) => id }) if ids.length == per.length
+      names = origins.flatMap(_.collectFirst { case (s, name) if s eq scan => name })
+      if names.length == per.length
       passes = new Passed(input, scan)
       (topic, partitions) <- fields(offsets.json)
       (partition, _) <- partitions.obj if passes(topic, partition)
-      names = ids.flatMap(id => scan.output.find(_.exprId == id)).map(_.name).map {
-        case "topic"     => Some(topic)
-        case "partition" => Some(partition)
-        case _           => None
+      values = names.map {
+        case Some("topic")     => Some(topic)
+        case Some("partition") => Some(partition)
+        case _                 => None
       }
-      if names.forall(_.nonEmpty)
-    } yield GroupName.of(names)).toSet
+      if values.forall(_.nonEmpty)
+    } yield GroupName.of(values)).toSet
   }
 
   /** The partitions of a source whose rows pass the filters above it on topics and partitions. */
