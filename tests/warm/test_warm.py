@@ -212,6 +212,18 @@ def test_call_can_be_repeated_after_spark_refused_the_query(shop: Shop, past: Sh
     assert ids(run.step()[1]) == [(3, 3)]
 
 
+def test_stream_of_a_history_may_have_its_watermark(shop: Shop, past: Shop) -> None:
+    run = shop.joined("left")
+    orders, deliveries = histories(shop, past)
+    timed = shop.ordered()
+    warm(run.result, run.checkpoint, [(timed, orders[1]), (shop.delivered(), deliveries[1])])
+    shop.deliver((3, "14:10"))
+    assert ids(run.step()[1]) == [(3, 3)]
+    changed = shop.run(timed.filter("id > 0").streamJoin(shop.delivered(), WITHIN_THE_HOUR), "to")
+    said = refusal(changed, (timed.filter("id > 0"), orders[1]), deliveries)
+    assert "TIMED_STREAM" in said
+
+
 def refusal(run: Run, *pairs: Any, **options: Any) -> str:
     with pytest.raises(AnalysisException) as refused:
         warm(run.result, run.checkpoint, list(pairs), **options)

@@ -1,13 +1,23 @@
 package org.apache.spark.sql.streamjoin.warm
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  EventTimeWatermark,
+  Filter,
+  LogicalPlan,
+  Project,
+  SubqueryAlias,
+  UnaryNode
+}
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.ImposeOrder
 
 /**
  * A live stream with its history.
  *
- * @param live the plan of the stream
+ * @param live the plan of the stream, without a watermark
  * @param source its one source
  * @param rows the history, with the columns of the stream
  * @param history as the user gave it
@@ -28,6 +38,20 @@ private[warm] final class Input(
 }
 
 private[warm] object Input {
+
+  /** Whether it gives a column a watermark. The tables of the history take its place. */
+  def isTimed(node: LogicalPlan): Boolean = node match {
+    case _: ImposeOrder | _: EventTimeWatermark => true
+    case _                                      => false
+  }
+
+  /** A stream below its watermarks and aliases. It has the same columns. */
+  @tailrec
+  def untimed(live: LogicalPlan): LogicalPlan = live match {
+    case node: UnaryNode if isTimed(node) => untimed(node.child)
+    case SubqueryAlias(_, child)          => untimed(child)
+    case other                            => other
+  }
 
   /** A plan with the columns of a live stream, with the rows of a table. */
   def inPlaceOf(live: LogicalPlan, table: classic.DataFrame): LogicalPlan = {

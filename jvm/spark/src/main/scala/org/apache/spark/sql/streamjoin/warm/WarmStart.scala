@@ -60,8 +60,10 @@ private[warm] final class WarmStart(
   }
 
   private def input(history: History): Input = {
-    val live = history.live.asInstanceOf[classic.DataFrame].queryExecution.analyzed
+    val live =
+      Input.untimed(history.live.asInstanceOf[classic.DataFrame].queryExecution.analyzed)
     val name = InputSources.of(live).flatMap(_.identities).mkString(", ")
+    if (live.exists(Input.isTimed)) throw refusal("TIMED_STREAM", Seq("live" -> name))
     if (history.rows.isStreaming) throw refusal("STREAMING_HISTORY", Seq("live" -> name))
     InputSources.leaves(live) match {
       case Seq(source) =>
