@@ -130,6 +130,7 @@ private object DescriptionComparison {
     JoinDescription.Aliases,
     JoinDescription.Checksums,
     StoredColumns.Part,
+    StoredTwins.Part,
     StoredSources.Part,
     ExcludedRules.Part,
     StoredGroupColumns.Part

@@ -1,8 +1,10 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.errors.StateErrors
-import org.apache.spark.sql.types.{DataType, Metadata, StructType}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{ColumnOrigin, TwinColumn}
+import org.apache.spark.sql.types.{DataType, Metadata, MetadataBuilder, StructField, StructType}
 import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
@@ -20,35 +22,73 @@ private[streamjoin] object StoredColumns {
   /** Name of the part of the description. */
   val Part: String = "columns"
 
-  def part(rows: Side => StructType): JObject = JObject(
-    JField(
+  // the metadata of a column that shares its name
+  private val Sources = "sources"
+  private val Columns = "columns"
+  private val Number = "number"
+
+  /** @param twinOf the column as one that shares its name with another column of its input */
+  def part(columns: Side => Seq[Attribute], twinOf: Attribute => Option[TwinColumn]): JObject =
+    JObject(JField(
       Part,
       JoinDescription.bySide { side =>
-        parse(StructType(rows(side).map(_.copy(metadata = Metadata.empty))).json)
+        parse(StructType(columns(side).map { a =>
+          StructField(a.name, a.dataType, a.nullable, twinOf(a).fold(Metadata.empty)(written))
+        }).json)
       }
-    )
-  )
+    ))
+
+  private def written(twin: TwinColumn): Metadata = {
+    val from = twin.from.toArray
+    new MetadataBuilder()
+      .putLongArray(Sources, from.map(_.source.toLong))
+      .putStringArray(Columns, from.map(_.column))
+      .putLong(Number, twin.number.toLong)
+      .build()
+  }
+
+  /** A stored column as one that shares its name with another column of its input. */
+  def twinOf(column: StructField): Option[TwinColumn] = {
+    val stored = column.metadata
+    Option.when(stored.contains(Number)) {
+      val from = stored.getLongArray(Sources).map(_.toInt).zip(stored.getStringArray(Columns))
+        .map { case (source, column) => ColumnOrigin(source, column) }
+      TwinColumn(from.toSet, stored.getLong(Number).toInt)
+    }
+  }
 
   /**
-   * Refuses a query in which a column is never NULL, if the stored rows may have NULL in it.
+   * Refuses a query in which a column is never NULL, if the stored rows may have NULL in it, and one
+   * in which a column is another one of the same name.
    *
    * @param location path of the state
-   * @param old stored description, in JSON. One without this part is accepted
+   * @param old stored description, in JSON. One without this part is accepted, and one without
+   *   [[StoredTwins]]: those who wrote it stored other nullability than that of the analyzed query
    * @param now description of the query, in JSON
    */
-  def requireNullable(location: String, old: String, now: String): Unit =
+  def requireSame(location: String, old: String, now: String): Unit =
     for {
+      _ <- StoredTwins.read(old).toSeq
       side <- Side.both
       before <- read(old, side)
       after <- read(now, side)
       if DataTypeUtils.sameType(before, after)
-      if !DataType.equalsIgnoreNameAndCompatibleNullability(before, after)
-    } throw StateErrors.otherQuery(
-      location,
-      "its rows may have NULL in a column that is never NULL in this query",
-      before.sql,
-      after.sql
-    )
+    } {
+      if (!DataType.equalsIgnoreNameAndCompatibleNullability(before, after))
+        throw StateErrors.otherQuery(
+          location,
+          "its rows may have NULL in a column that is never NULL in this query",
+          before.sql,
+          after.sql
+        )
+      for ((was, is) <- before.zip(after); a <- twinOf(was); b <- twinOf(is) if a != b)
+        throw StateErrors.otherQuery(
+          location,
+          s"its column ${is.name} is another one of the same name",
+          a.text,
+          b.text
+        )
+    }
 
   /** The columns of a side in a description; none if it does not have them. */
   def read(json: String, side: Side): Option[StructType] =

@@ -26,6 +26,9 @@ private[streamjoin] final class StoredTimes(times: IndexedSeq[Expression], bound
     }
   }
 
+  /** The expressions of the times, each with its stored name. */
+  def named: Seq[(String, Expression)] = names.zip(times)
+
   def apply(column: Int): StoredTime =
     StoredTime(names(column), TimeUnit.timeOf(times(column).dataType))
 
@@ -53,6 +56,10 @@ private[streamjoin] object StoredTimes {
    */
   def sql(e: Expression): String =
     e.transform { case a: Attribute => a.withQualifier(Nil) }.sql
+
+  /** The expressions of equalities, each with the number of its equality. */
+  def keys(of: Seq[EquiKey]): Seq[(String, Expression)] =
+    of.zipWithIndex.flatMap { case (k, i) => Seq(k.left, k.right).map(s"key ${i + 1}" -> _) }
 
   /** SQL text of an equality, with the type of the key. */
   def sql(k: EquiKey): String =

@@ -50,12 +50,12 @@ private[evolve] final case class ColumnChange(
 }
 
 /**
- * The columns of the stored rows of one input.
+ * Finds how the columns of the stored rows of an input change.
  *
  * @param rename the new names of columns, by their old ones
  * @param fill by the names of columns, the values of added ones, and those instead of NULL in columns
  *   that are never NULL in the changed query
- * @param sourceOf the place in the checkpoint of the source of a column, if it is known
+ * @param origins where the columns of the changed query are from
  * @param same whether two names are equal, as the session compares them
  */
 private[evolve] final class ColumnChanges(
@@ -63,7 +63,7 @@ private[evolve] final class ColumnChanges(
     fill: Map[String, Any],
     zone: String,
     same: (String, String) => Boolean,
-    sourceOf: Attribute => Option[Int],
+    origins: PlacedOrigins,
     refuse: (String, Seq[(String, String)]) => Throwable
 ) {
 
@@ -78,19 +78,19 @@ private[evolve] final class ColumnChanges(
       .replaceAllIn(text, found => Regex.quoteReplacement(renamed(found.matched)))
 
   /**
-   * @param places the places in the checkpoint of the sources of the stored rows
-   * @param placesNow those of the sources of the changed rows
+   * @param placesNow the places in the checkpoint of the sources of the changed rows
    * @param required the columns of keys and event times. Stored rows must have a value of each
    * @return the columns of the query in their order, then the removed ones
    */
   def of(
-      before: StructType,
-      places: Seq[Int],
+      stored: StoredInput,
       now: Seq[Attribute],
       placesNow: Seq[Int],
       required: Seq[Attribute]
   ): Seq[ColumnChange] = {
-    val found = now.map(column => column -> placeOf(column, before, places, now, placesNow))
+    val before = stored.rows
+    val places = new ColumnPlaces(stored, now, placesNow, origins, renamed, same, refuse)
+    val found = now.map(column => column -> places.of(column))
     val changes = found.map {
       case (column, Some(at)) => kept(column, before(at), at)
       case (column, None) =>
@@ -113,51 +113,13 @@ private[evolve] final class ColumnChanges(
       found: Seq[(Attribute, Option[Int])],
       before: StructType
   ): Expression = {
-    val (beside, others) = found.collect { case (c, Some(at)) => (sourceOf(c), at) }
-      .partition(_._1 == sourceOf(column))
+    val (beside, others) = found.collect { case (c, Some(at)) => (origins.sourceOf(c), at) }
+      .partition(_._1 == origins.sourceOf(column))
     val known = beside.map { case (_, at) =>
       IsNotNull(BoundReference(at, before(at).dataType, nullable = true)): Expression
     }
-    if (others.isEmpty || sourceOf(column).isEmpty) value
+    if (others.isEmpty || origins.sourceOf(column).isEmpty) value
     else known.reduceOption(Or).fold(value)(If(_, value, Literal(null, column.dataType)))
-  }
-
-  /**
-   * The place of a column in the stored rows. Above a join, columns of both inputs may have one
-   * name. They are in the order of their inputs, which a change may exchange.
-   */
-  private def placeOf(
-      column: Attribute,
-      before: StructType,
-      places: Seq[Int],
-      now: Seq[Attribute],
-      placesNow: Seq[Int]
-  ): Option[Int] = {
-    // a name may be that of columns of several inputs, of which one is renamed
-    def keepsName(name: String) = before.count(f => same(f.name, name)) >
-      now.count(c => same(c.name, renamed(name)))
-    val old = before.indices.filter { at =>
-      val name = before(at).name
-      same(renamed(name), column.name) || same(name, column.name) && keepsName(name)
-    }
-    val source = sourceOf(column)
-    val twins = now.filter { c =>
-      same(c.name, column.name) && !sourceOf(c).contains(SourceMap.New)
-    }
-    val from = twins.flatMap(sourceOf)
-    def isOrdered(found: Seq[Int], by: Seq[Int]) = found == found.sortBy(by.indexOf)
-    val isExchanged = old.length > 1 && !isOrdered(placesNow.filter(places.contains), places)
-    // otherwise, a projection has put them in another order than their inputs
-    val isKnown = isOrdered(from, placesNow) && source.exists(places.contains)
-    if (old.isEmpty || source.contains(SourceMap.New)) None
-    else if (old.length == twins.length && !isExchanged)
-      old.lift(twins.indexWhere(_.exprId == column.exprId))
-    else if (isKnown && old.length == twins.length && from.length == twins.length)
-      old.lift(twins.sortBy(c => places.indexOf(sourceOf(c).get)).indexWhere(
-        _.exprId == column.exprId
-      ))
-    else if (isKnown && old.length == places.length) Some(old(places.indexOf(source.get)))
-    else throw refuse("AMBIGUOUS_COLUMN", Seq("column" -> column.name))
   }
 
   private def kept(column: Attribute, field: StructField, at: Int): ColumnChange = {

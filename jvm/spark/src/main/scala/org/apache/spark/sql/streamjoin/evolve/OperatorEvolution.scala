@@ -1,8 +1,14 @@
 package org.apache.spark.sql.streamjoin.evolve
 
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.streamjoin.checkpoint.{DescribedKind, JoinDescription, StoredNumbers}
-import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedKind,
+  JoinDescription,
+  StoredColumns,
+  StoredNumbers,
+  StoredSources,
+  StoredTwins
+}
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{BaseWatermarks, StoredLayout}
@@ -52,11 +58,11 @@ private[evolve] final class OperatorEvolution(
   }
 
   private def copied(now: ChangedOperator, before: StoredOperator): EvolvedOperator = {
-    if (!now.exec.continuesFrom(before.join.metadata))
-      throw unsupported(now, "another order within partitions")
     // its columns would be in another order
     if (places.now(now) != places.before(before))
       throw unsupported(now, "other inputs below an order within partitions")
+    if (!now.exec.continuesFrom(before.join.metadata))
+      throw unsupported(now, "another order within partitions")
     val stored = before.join.rows.map(rows =>
       StructType(rows.map(field => field.copy(name = columns.renamed(field.name))))
     )
@@ -85,11 +91,15 @@ private[evolve] final class OperatorEvolution(
     import continued.{before, from}
     val join = before.join
     val sides = BySide.of { side =>
-      val were = places.columnsBefore(before, from(side).index)
+      val stored = StoredInput(
+        join.rows(from(side)),
+        places.before(before).lift(from(side).index).getOrElse(Nil),
+        places.columnsBefore(before, from(side).index)
+      )
       val are = places.now(now).lift(side.index).getOrElse(Nil)
-      columns.of(join.rows(from(side)), were, layout.columns(side), are, layout.required(side))
+      columns.of(stored, layout.columns(side), are, layout.required(side))
     }
-    requireKnown(now, join, layout, sides)
+    requireKnown(now, continued, layout, sides)
     val found = watermarks.of(now, Some(before))
     val evicting = layout.evicting(WatermarkTable.base(found))
     val flags = BySide.of(flagsOf(join.description, from, layout.description))
@@ -172,10 +182,11 @@ private[evolve] final class OperatorEvolution(
   /** Refuses changes after which the stored rows have no meaning. */
   private def requireKnown(
       now: ChangedOperator,
-      join: StoredJoin,
+      continued: Continued,
       layout: StoredLayout,
       sides: BySide[Seq[ColumnChange]]
   ): Unit = {
+    val join = continued.before.join
     val (before, after) = (join.description, layout.description)
     after.kind match {
       case DescribedKind.EventTime =>
@@ -199,12 +210,38 @@ private[evolve] final class OperatorEvolution(
       s"the column ${added.name} is added to an input without a key, and a delete finds a row by " +
         "all columns"
     )
+    if (
+      (join.isOrder || after.kind != DescribedKind.EventTime) && !readsSame(now, continued, sides)
+    )
+      throw unsupported(now, "another column of the same name in its condition, key or event time")
     if (after.times.bounds == Seq(JoinDescription.Contradiction))
       throw refuse("NEVER_TRUE", Seq("operator" -> now.name))
     for {
       was <- before.zone
       is <- after.zone if is.stored.nonEmpty && !SessionZone.same(was.id, is.id)
     } throw refuse("OTHER_ZONE", Seq("operator" -> now.name, "before" -> was.id, "now" -> is.id))
+  }
+
+  /** Whether columns that share their names are where those of the stored rows were. */
+  private def readsSame(
+      now: ChangedOperator,
+      continued: Continued,
+      sides: BySide[Seq[ColumnChange]]
+  ): Boolean = {
+    val json = continued.before.join.metadata.operatorPropertiesJson
+    val inputs = StoredSources.read(json).map(_._1)
+    val origins = (for {
+      side <- Side.both
+      change <- sides(side)
+      column <- change.now
+      twin <- change.before.flatMap(StoredColumns.twinOf)
+    } yield {
+      val origin = s"${inputs(continued.from(side).index)}: ${twin.text}"
+      column.exprId -> columns.renamedIn(origin)
+    }).toMap
+    StoredTwins.read(json).forall { stored =>
+      stored.map(columns.renamedIn).toSet == now.exec.readTwins(a => origins.get(a.exprId)).toSet
+    }
   }
 
   private def unsupported(now: ChangedOperator, what: String) =

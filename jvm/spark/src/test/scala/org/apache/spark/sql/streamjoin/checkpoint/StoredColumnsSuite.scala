@@ -2,8 +2,10 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.types.StructType
+import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 import io.streamjoin.model.Side
@@ -12,13 +14,15 @@ import io.streamjoin.model.Side
 class StoredColumnsSuite extends AnyFunSuite {
 
   private def described(left: String, right: String = "id INT"): String =
-    compact(render(StoredColumns.part { side =>
-      StructType.fromDDL(if (side == Side.Left) left else right)
-    }))
+    compact(render(StoredColumns.part(
+      side =>
+        DataTypeUtils.toAttributes(StructType.fromDDL(if (side == Side.Left) left else right)),
+      _ => None
+    ) ~ StoredTwins.part(Nil)))
 
   private def accepts(before: String, now: String): Boolean =
     try {
-      StoredColumns.requireNullable("state", before, now)
+      StoredColumns.requireSame("state", before, now)
       true
     } catch {
       case e: StreamJoinRuntimeException =>

@@ -1,9 +1,14 @@
 package org.apache.spark.sql.streamjoin.evolve
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, GenericInternalRow}
+import org.apache.spark.sql.streamjoin.checkpoint.StoredColumns
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{ColumnOrigin, TwinColumn}
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
+import org.json4s.jackson.JsonMethods.{compact, render}
 import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.Side
 
 class ColumnPlacesSuite extends AnyFunSuite {
 
@@ -26,13 +31,27 @@ class ColumnPlacesSuite extends AnyFunSuite {
       rename: Map[String, String] = Map.empty,
       fill: Map[String, Any] = Map.empty,
       nulls: Set[Int] = Set.empty
+  ): Seq[Any] =
+    values(StructType(before.map(StructField(_, IntegerType))), places, now, placesNow)(
+      rename,
+      fill,
+      nulls
+    )
+
+  private def values(stored: StructType, places: Seq[Int], now: Seq[String], placesNow: Seq[Int])(
+      rename: Map[String, String],
+      fill: Map[String, Any],
+      nulls: Set[Int]
   ): Seq[Any] = {
     val columns = now.map(column)
-    val stored = StructType(before.map(StructField(_, IntegerType)))
-    val row = new GenericInternalRow(before.indices.map { i =>
+    val row = new GenericInternalRow(stored.indices.map { i =>
       if (nulls(i + 1)) null else Int.box(i + 1)
     }.toArray[Any])
-    changes(rename, fill, columns).of(stored, places, columns.map(_._1), placesNow, Nil)
+    changes(
+      rename,
+      fill,
+      columns
+    ).of(StoredInput(stored, places, places), columns.map(_._1), placesNow, Nil)
       .filter(_.now.nonEmpty).map(_.value.eval(row))
   }
 
@@ -45,27 +64,56 @@ class ColumnPlacesSuite extends AnyFunSuite {
     fill,
     "UTC",
     _.equalsIgnoreCase(_),
-    a => columns.collectFirst { case (c, source) if c.exprId == a.exprId => source },
+    new PlacedOrigins(a =>
+      columns.collect { case (c, source) if c.exprId == a.exprId => ColumnOrigin(source, c.name) }
+        .toSet
+    ),
     (subClass, parameters) => StateErrors.rewrite(subClass, "there", parameters: _*)
   )
 
-  test("columns of one name follow their inputs when these are exchanged") {
-    val before = Seq("id", "v", "id", "v")
-    assert(values(before, Seq(0, 1), Seq("id0", "v0", "id1", "v1"), Seq(0, 1)) == Seq(1, 2, 3, 4))
-    assert(values(before, Seq(0, 1), Seq("id1", "v1", "id0", "v0"), Seq(1, 0)) == Seq(3, 4, 1, 2))
-    // one of a column of which both sources were renamed
-    val renamed = values(before, Seq(0, 1), Seq("w1", "w0"), Seq(1, 0), rename = Map("v" -> "w"))
-    assert(renamed == Seq(4, 2))
+  /** The values of columns of one name, if the checkpoint tells where the stored ones are from. */
+  private def told(
+      before: Seq[String],
+      now: Seq[String],
+      placesNow: Seq[Int] = Seq(0, 1),
+      rename: Map[String, String] = Map.empty
+  ): Seq[Any] = {
+    val columns = before.map(column)
+    val twins = columns.map { case (a, source) =>
+      a.exprId -> TwinColumn(Set(ColumnOrigin(source, a.name)), 1)
+    }.toMap
+    val part = StoredColumns.part(
+      side => if (side == Side.Left) columns.map(_._1) else Nil,
+      a => twins.get(a.exprId)
+    )
+    val stored = StoredColumns.read(compact(render(part)), Side.Left).get
+    values(stored, Seq(0, 1), now, placesNow)(rename, Map.empty, Set.empty)
   }
 
-  test("columns of one name in another order than their inputs") {
-    val before = Seq("id", "id")
+  test("columns of one name follow their sources") {
+    assert(told(Seq("v0", "v1"), Seq("v0", "v1")) == Seq(1, 2))
+    assert(told(Seq("v0", "v1"), Seq("v1", "v0")) == Seq(2, 1))
+    assert(told(Seq("v1", "v0"), Seq("v0", "v1")) == Seq(2, 1))
+    // one of them is removed, or comes from another source now
+    assert(told(Seq("v0", "v1"), Seq("v1")) == Seq(2))
+    assert(told(Seq("v1"), Seq("v0", "v1")) == Seq[Any](null, 1))
+    // the inputs are exchanged, and both sources have renamed the column
+    val before = Seq("id0", "v0", "id1", "v1")
+    assert(told(before, Seq("id1", "v1", "id0", "v0"), Seq(1, 0)) == Seq(3, 4, 1, 2))
+    assert(told(before, Seq("w1", "w0"), Seq(1, 0), Map("v" -> "w")) == Seq(4, 2))
+  }
+
+  test("columns of one name that the checkpoint does not tell apart are in their order") {
+    val before = Seq("id", "v", "id", "v")
+    assert(values(before, Seq(0, 1), Seq("id0", "v0", "id1", "v1"), Seq(0, 1)) == Seq(1, 2, 3, 4))
     // a projection has put them in this order, as it did before
-    assert(values(before, Seq(0, 1), Seq("id1", "id0"), Seq(0, 1)) == Seq(1, 2))
-    val refused = intercept[StreamJoinAnalysisException] {
-      values(before, Seq(0, 1), Seq("id0", "id1"), Seq(1, 0))
+    assert(values(Seq("id", "id"), Seq(0, 1), Seq("id1", "id0"), Seq(0, 1)) == Seq(1, 2))
+    for (now <- Seq(Seq("id1", "v1", "id0", "v0"), Seq("id0"))) {
+      val refused = intercept[StreamJoinAnalysisException] {
+        values(before, Seq(0, 1), now, Seq(1, 0))
+      }
+      assert(refused.getCondition == "STREAM_JOIN_REWRITE.AMBIGUOUS_COLUMN")
     }
-    assert(refused.getCondition == "STREAM_JOIN_REWRITE.AMBIGUOUS_COLUMN")
   }
 
   test("an added column of a padded row is NULL") {

@@ -8,7 +8,8 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.streamjoin.checkpoint.{
   DescriptionComparison,
   JoinDescription,
-  StoredColumns
+  StoredColumns,
+  StoredTwins
 }
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 
@@ -51,7 +52,8 @@ private[streamjoin] object CheckpointFit {
     if (!mayTakeOver || !SegmentsIntoRocksDB.applies(old, now)) comparison.require("format")
     JoinDescription.check(location, old)
     comparison.requireAll()
-    StoredColumns.requireNullable(location, old, now)
+    StoredTwins.requireSame(location, old, now)
+    StoredColumns.requireSame(location, old, now)
   }
 
   /** Converts Spark's error about another schema into an error of this project. */

@@ -71,6 +71,9 @@ class AsOfJoinExec(
   override private[streamjoin] def layout: Option[StoredLayout] =
     Some(new AsOfLayout(spec, input.map(_.output), spec.description(format)))
 
+  override protected def identifying: Seq[(String, Expression)] =
+    super.identifying ++ spec.versions.flatMap(_.sequence).map("sequence" -> _)
+
   // ---- watermarks ----
 
   override protected def passed: Seq[(Expression, WatermarkPlan)] = spec.passed

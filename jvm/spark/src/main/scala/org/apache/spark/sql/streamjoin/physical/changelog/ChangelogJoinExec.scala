@@ -2,7 +2,13 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  AttributeSet,
+  Expression,
+  SortOrder
+}
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
@@ -20,7 +26,6 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.OperatorMetrics
 import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
-import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side
 
@@ -115,7 +120,10 @@ class ChangelogJoinExec(
   override private[streamjoin] def layout: Option[StoredLayout] =
     Some(new ChangelogLayout(spec, DescribedChangelog.of(spec, format)))
 
-  override protected def storedRows(side: Side): StructType = spec.side(side).stored
+  override protected def storedColumns(side: Side): Seq[Attribute] = spec.side(side).storedColumns
+
+  override protected def identifying: Seq[(String, Expression)] =
+    DescribedChangelog.identifying(spec)
 
   /** None: output rows may have any event time. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = None

@@ -46,7 +46,7 @@ private[changelog] object DescribedChangelog {
       zone(spec),
       DescribedKind.Changelog(
         Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}"),
-        condition(spec),
+        condition(spec).map(_._1).distinct.sorted,
         inputs(spec),
         spec.inputs.filters.map(_.sql).distinct.sorted
       ),
@@ -68,15 +68,24 @@ private[changelog] object DescribedChangelog {
    * The conjuncts, sorted, since their order has no effect. Subqueries are omitted: their text
    * differs at each start of the query.
    */
-  private def condition(spec: ChangelogSpec): Seq[String] = {
+  private def condition(spec: ChangelogSpec): Seq[(String, Expression)] = {
     val ofLeft = AttributeSet(spec.left.columns)
     conjuncts(spec.on.condition)
       .filterNot(c => c == Literal.TrueLiteral || c.exists(_.isInstanceOf[PlanExpression[_]]))
-      .map(_.transform { case a: Attribute =>
-        a.withQualifier(Seq((if (ofLeft.contains(a)) Side.Left else Side.Right).name))
-      }.sql)
-      .distinct.sorted
+      .map { conjunct =>
+        conjunct.transform { case a: Attribute =>
+          a.withQualifier(Seq((if (ofLeft.contains(a)) Side.Left else Side.Right).name))
+        }.sql -> conjunct
+      }
   }
+
+  /** The expressions by which a row is found and matched, each with its text in the description. */
+  def identifying(spec: ChangelogSpec): Seq[(String, Expression)] =
+    StoredTimes.keys(spec.on.equiKeys) ++ condition(spec) ++
+      new StoredTimes(spec.times.expressions, spec.bounds).named ++
+      Side.both.map(spec.side).flatMap { side =>
+        (side.key.columns ++ side.key.sequence).map(identity(side) -> _)
+      }
 
   /**
    * The filters and computed columns of the inputs. If they changed between the insert of a row and

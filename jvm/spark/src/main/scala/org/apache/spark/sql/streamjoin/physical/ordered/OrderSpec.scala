@@ -2,7 +2,12 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.checkpoint.{DescribedZone, FormatNumber, StateFormat}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedZone,
+  FormatNumber,
+  StateFormat,
+  StoredTimes
+}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.ZonedPart
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{OrderScope, StreamOrder}
@@ -49,14 +54,12 @@ private[physical] final case class OrderSpec(
    * watermark. It omits the tie-breakers, because a query may change them.
    */
   def description(format: StateFormat): String = {
-    // expression IDs differ in each run, and qualifiers depend on the optimizer
-    val plain = time.transform { case a: Attribute => a.withQualifier(Nil) }
     val zone = DescribedZone.of(Seq(time), Set.empty, zoned.map(part => part.sql -> part.zones))
     compact(
       render(
         ("format" -> format.name) ~
           ("version" -> FormatNumber.Current) ~
-          ("order" -> s"${plain.sql}: ${time.dataType.sql}") ~
+          ("order" -> s"${StoredTimes.sql(time)}: ${time.dataType.sql}") ~
           ("sources" -> bases.map(_.name)) ~
           ("zone" -> zone.map(_.json))
       )

@@ -2,16 +2,14 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredOrder
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.OrderScope
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangeInput, StreamExchangeExec}
@@ -29,7 +27,6 @@ import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   OperatorMetrics
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.times.StreamJoinInputExec
-import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}
 import io.streamjoin.model.{Side, Watermarks}
@@ -134,12 +131,12 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
       new OrderLayout(spec, left.output, StoredOrder.read(spec.description(format)))
     )
 
-  override private[streamjoin] def sources: Seq[(String, Seq[InputSource])] =
-    Seq("input" -> StreamJoinInputExec.sources(left))
+  override protected def inputs: Seq[(String, SparkPlan)] = Seq("input" -> left)
 
-  override protected def storedRows(side: Side): StructType =
-    if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(left.output)
-    else new StructType()
+  override protected def storedColumns(side: Side): Seq[Attribute] =
+    if (side == OrderOperator.BufferSide) left.output else Nil
+
+  override protected def identifying: Seq[(String, Expression)] = Seq("order" -> spec.time)
 
   // ---- watermarks ----
 

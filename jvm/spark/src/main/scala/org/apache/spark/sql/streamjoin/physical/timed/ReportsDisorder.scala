@@ -23,6 +23,8 @@ private[physical] trait ReportsDisorder extends JoinExec {
 
   final override protected def joinTimes: JoinTimes = joinSpec.times
 
+  override protected def identifying: Seq[(String, Expression)] = joinSpec.identifying
+
   final override protected def figures: OperatorMetrics = TimedJoinMetrics.figures
 
   /** @param byKey whether a row is in the partition of its key */

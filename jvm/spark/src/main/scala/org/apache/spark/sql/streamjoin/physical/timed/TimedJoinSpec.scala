@@ -65,6 +65,10 @@ private[streamjoin] final case class TimedJoinSpec(
     ).flatten
   )
 
+  /** The keys, each with its number, and the times, each with its text in the description. */
+  def identifying: Seq[(String, Expression)] =
+    StoredTimes.keys(equiKeys) ++ new StoredTimes(times.expressions, bounds).named
+
   /** The description that is stored beside the state. */
   def description(format: StateFormat): JoinDescription = {
     val stored = new StoredTimes(times.expressions, bounds)

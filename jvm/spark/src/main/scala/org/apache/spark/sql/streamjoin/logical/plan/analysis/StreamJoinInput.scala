@@ -7,25 +7,25 @@ import org.apache.spark.sql.streamjoin.logical.times.InputColumns
 
 /**
  * Logical node on an input of a join or an ordered output that keeps the nullability of the
- * analyzed query.
+ * analyzed query, also of fields and elements.
  *
  * Spark optimizes one batch at a time. If a branch of a union has no rows in a batch, Spark may
  * infer that a column is never NULL, and simplify the join condition, or read a NULL as 0. But the
  * join also matches rows of other batches, and an ordered output emits them. For the same reason
  * the node stores which parts depend on the time zone.
  *
- * @param present the columns that are never NULL
+ * @param columns its columns in the analyzed query
  * @param zoned the parts of the columns that depend on the session time zone
  * @param sources the sources of its rows in their order, also those without rows in a batch
  */
 case class StreamJoinInput(
-    present: Set[ExprId],
+    columns: Seq[AnalyzedColumn],
     zoned: Seq[ZonedPart],
     sources: Seq[InputSource],
     child: LogicalPlan
 ) extends PassesTimes {
 
-  override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
+  override lazy val output: Seq[Attribute] = AnalyzedColumn.typed(child.output, columns)
 
   override protected def stringArgs: Iterator[Any] = {
     val never = output.filterNot(_.nullable)
@@ -41,9 +41,10 @@ private[streamjoin] object StreamJoinInput {
   def of(
       input: LogicalPlan,
       zoned: Seq[ZonedPart] = Nil,
-      sources: Seq[InputSource] = Nil
+      sources: Seq[InputSource] = Nil,
+      twins: Map[ExprId, TwinColumn] = Map.empty
   ): StreamJoinInput = StreamJoinInput(
-    input.output.filterNot(_.nullable).map(_.exprId).toSet,
+    input.output.map(a => AnalyzedColumn(a, a.dataType, a.nullable, twins.get(a.exprId))),
     zoned,
     sources,
     input
@@ -58,7 +59,10 @@ private[streamjoin] object StreamJoinInput {
    */
   def onTop(input: LogicalPlan): StreamJoinInput = input match {
     case i: StreamJoinInput => i
-    case other => of(other, sources = in(other).fold(Seq.empty[InputSource])(_.sources))
+    case other =>
+      val below = in(other)
+      of(other, sources = below.fold(Seq.empty[InputSource])(_.sources))
+        .copy(columns = below.fold(Seq.empty[AnalyzedColumn])(_.columns))
   }
 
   private def in(input: LogicalPlan): Option[StreamJoinInput] = input match {
@@ -72,9 +76,6 @@ private[streamjoin] object StreamJoinInput {
     case i: StreamJoinInput => i.copy(child = filtered(i.child, condition))
     case other              => Filter(InputColumns.in(condition, other.output), other)
   }
-
-  def nullable(columns: Seq[Attribute], present: Set[ExprId]): Seq[Attribute] =
-    columns.map(a => a.withNullability(!present(a.exprId)))
 }
 
 /**

@@ -18,7 +18,12 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
 
   /** An input of a join with its properties. */
   def joined(input: LogicalPlan): StreamJoinInput =
-    StreamJoinInput.of(input, of(input), InputSources.of(input))
+    StreamJoinInput.of(
+      input,
+      of(input),
+      InputSources.of(input),
+      new ColumnOrigins(input).twins
+    )
 
   /** Both inputs of a join with distinct columns and keyed watermarks. */
   def joined(inputs: BySide[LogicalPlan]): BySide[StreamJoinInput] =

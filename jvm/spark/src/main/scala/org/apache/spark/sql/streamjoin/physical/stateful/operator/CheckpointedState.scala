@@ -5,6 +5,9 @@ import scala.reflect.ClassTag
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeMap, Expression}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.state.{
   OperatorInfoV1,
   OperatorStateMetadata,
@@ -13,7 +16,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreId,
   StateStoreMetadataV2
 }
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{InputSource, TwinColumn}
 import org.apache.spark.sql.streamjoin.spark.{StateStoreWriter, StatefulOperatorStateInfo}
 import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
 import org.apache.spark.sql.streamjoin.StreamJoinConf
@@ -30,9 +33,11 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredColumns,
   StoredDescription,
   StoredGroupColumns,
-  StoredSources
+  StoredSources,
+  StoredTwins
 }
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
+import org.apache.spark.sql.streamjoin.physical.stateful.times.StreamJoinInputExec
 import org.apache.spark.sql.types.StructType
 import org.json4s.JsonDSL._
 
@@ -57,11 +62,26 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
   protected final def descriptionAsBegun(info: StatefulOperatorStateInfo): String =
     StoredDescription.asBegun(info, shortName, session)(description(format))
 
-  /** The sources of each input in their order, with the name of the input. */
-  private[streamjoin] def sources: Seq[(String, Seq[InputSource])]
+  /** The inputs, with their names in the description. */
+  protected def inputs: Seq[(String, SparkPlan)]
 
-  /** The schema of the stored rows. */
-  protected def storedRows(side: Side): StructType
+  /** The sources of each input in their order, with the name of the input. */
+  private[streamjoin] final def sources: Seq[(String, Seq[InputSource])] =
+    inputs.map { case (name, input) =>
+      name -> StreamJoinInputExec.of(input).toSeq.flatMap(_.sources)
+    }
+
+  /** The columns of the stored rows. */
+  protected def storedColumns(side: Side): Seq[Attribute]
+
+  /**
+   * The expressions by which rows are found, matched and ordered, each with its text in the
+   * description.
+   */
+  protected def identifying: Seq[(String, Expression)]
+
+  private def storedRows(side: Side): StructType =
+    DataTypeUtils.fromAttributes(storedColumns(side))
 
   /** How it stores rows; none if only the operator itself can write its state. */
   private[streamjoin] def layout: Option[StoredLayout] = None
@@ -117,9 +137,24 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
   private[streamjoin] final def described: String =
     JoinDescription.and(
       description(format),
-      StoredSources.part(sources) ~ StoredColumns.part(storedRows) ~ ExcludedRules.part ~
-        StoredGroupColumns.part(groupColumns)
+      StoredSources.part(sources) ~ StoredColumns.part(storedColumns, twins.get(_).map(_._2)) ~
+        StoredTwins.part(readTwins(twins.get(_).map { case (i, twin) => s"$i: ${twin.text}" })) ~
+        ExcludedRules.part ~ StoredGroupColumns.part(groupColumns)
     )
+
+  /**
+   * Its expressions that read columns which share their names, see [[StoredTwins]].
+   *
+   * @param originOf for such a column, where it is from
+   */
+  private[streamjoin] final def readTwins(originOf: Attribute => Option[String]): Seq[String] =
+    StoredTwins.texts(identifying, originOf)
+
+  /** The columns of the inputs that share their names, each with the name of its input. */
+  @transient private lazy val twins: AttributeMap[(String, TwinColumn)] = AttributeMap(for {
+    (name, input) <- inputs
+    (column, twin) <- StreamJoinInputExec.of(input).toSeq.flatMap(_.twins)
+  } yield column -> (name -> twin))
 
   /** The groups of its source columns. */
   protected def groupColumns: Seq[StoredGroupColumns] = Nil

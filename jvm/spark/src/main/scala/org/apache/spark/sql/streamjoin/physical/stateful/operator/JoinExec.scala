@@ -2,20 +2,18 @@ package org.apache.spark.sql.streamjoin.physical.stateful.operator
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.{
   Partitioning,
   PartitioningCollection,
   UnknownPartitioning
 }
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.InputSource
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{DisplayNames, Figure}
-import org.apache.spark.sql.streamjoin.physical.stateful.times.{JoinTimes, StreamJoinInputExec}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{BySide, JoinType, Side}
@@ -69,11 +67,10 @@ private[physical] trait JoinExec extends EventTimeExec {
     super.getProgress()
   }
 
-  final override private[streamjoin] def sources: Seq[(String, Seq[InputSource])] =
-    Side.both.map(side => side.name -> StreamJoinInputExec.sources(input(side)))
+  final override protected def inputs: Seq[(String, SparkPlan)] =
+    Side.both.map(side => side.name -> input(side))
 
-  override protected def storedRows(side: Side): StructType =
-    DataTypeUtils.fromAttributes(input(side).output)
+  override protected def storedColumns(side: Side): Seq[Attribute] = input(side).output
 
   override protected def shuffled: Seq[SparkPlan] =
     JoinInputs.shuffled(left, right, requiredChildDistribution)

@@ -1,18 +1,26 @@
 package org.apache.spark.sql.streamjoin.physical.stateful.times
 
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.{InputSource, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{
+  AnalyzedColumn,
+  InputSource,
+  TwinColumn
+}
 
 /**
  * Physical operator at the input of a join or an ordered output. It makes the columns nullable
  * that may be NULL in any batch, and passes rows through unchanged.
  *
+ * @param columns its columns in the analyzed query
  * @param sources the sources of its rows, known also in a batch without rows
  */
-case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], child: SparkPlan)
-    extends FusedWithChild
+case class StreamJoinInputExec(
+    columns: Seq[AnalyzedColumn],
+    sources: Seq[InputSource],
+    child: SparkPlan
+) extends FusedWithChild
     with PassesRows {
 
   override def nodeName: String = "StreamJoinInput"
@@ -21,7 +29,12 @@ case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], 
 
   override def argString(maxFields: Int): String = ""
 
-  override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
+  override lazy val output: Seq[Attribute] = AnalyzedColumn.typed(child.output, columns)
+
+  /** The columns that share their name with another one. */
+  def twins: Seq[(Attribute, TwinColumn)] = columns.collect {
+    case AnalyzedColumn(a: Attribute, _, _, Some(twin)) => a -> twin
+  }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     consume(ctx, input)
@@ -35,7 +48,7 @@ case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], 
 
 private[physical] object StreamJoinInputExec {
 
-  /** The sources of the rows of an input. */
-  def sources(input: SparkPlan): Seq[InputSource] =
-    input.collectFirst { case i: StreamJoinInputExec => i.sources }.getOrElse(Nil)
+  /** The node on an input of an operator. */
+  def of(input: SparkPlan): Option[StreamJoinInputExec] =
+    input.collectFirst { case i: StreamJoinInputExec => i }
 }

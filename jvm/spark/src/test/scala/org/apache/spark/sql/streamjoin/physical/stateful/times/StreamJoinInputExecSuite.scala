@@ -11,6 +11,8 @@ import org.apache.spark.sql.execution.{
   WholeStageCodegenExec
 }
 import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.AnalyzedColumn
+import org.apache.spark.sql.types.LongType
 
 /** The input of a join within whole-stage code generation. */
 class StreamJoinInputExecSuite extends AnalysisSession {
@@ -23,7 +25,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
   private def around(below: SparkPlan, never: Boolean): SparkPlan = {
     val doubled = Alias(Multiply(below.output.head, Literal(2L)), "v")()
     val input = StreamJoinInputExec(
-      if (never) Set(doubled.exprId) else Set.empty,
+      Seq(AnalyzedColumn(doubled.toAttribute, LongType, nullable = !never, None)),
       Nil,
       ProjectExec(Seq(below.output.head, doubled), below)
     )
@@ -43,7 +45,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
   }
 
   test("the input of a node without code generation is not wrapped in a generated stage") {
-    val plan = collapsed(StreamJoinInputExec(Set.empty, Nil, CoalesceExec(1, range)))
+    val plan = collapsed(StreamJoinInputExec(Nil, Nil, CoalesceExec(1, range)))
     assert(plan.isInstanceOf[StreamJoinInputExec])
     assert(plan.children.head.isInstanceOf[CoalesceExec])
   }
