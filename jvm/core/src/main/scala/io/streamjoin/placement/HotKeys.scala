@@ -51,37 +51,39 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
   def contains(hash: Long): Boolean = byHash.contains(hash)
 
   /** The key with a hash, and with this partition while it is not spread; null if there is none. */
-  private def find(hash: Long, keyPartition: MaybePartition): Spread = {
+  private def find(hash: Long, keyPartition: Int): Spread = {
     val key = byHash.getOrNull(hash)
-    if (key == null || keyPartition.isEmpty || keyPartition.contains(key.partition)) key else null
+    if (key == null || keyPartition == Routing.NoPartition || keyPartition == key.partition) key
+    else null
   }
 
   /**
-   * The partition that owns a row; none: that of its key.
+   * The partition that owns a row; [[Routing.NoPartition]]: that of its key.
    *
-   * @param keyPartition that of its key; none: of the keys with this hash, the spread one is meant
+   * @param keyPartition that of its key; [[Routing.NoPartition]]: of the keys with this hash, the
+   *   spread one is meant
    */
   def owner(
       side: Side,
       hash: Long,
       time: Long,
       partitions: Int,
-      keyPartition: MaybePartition
-  ): MaybePartition = {
+      keyPartition: Int
+  ): Int = {
     val key = find(hash, keyPartition)
-    if (key == null) MaybePartition.None else key.owner(side, time, partitions)
+    if (key == null) Routing.NoPartition else key.owner(side, time, partitions)
   }
 
-  /** The partition that has a replica of a row. */
+  /** The partition that has a replica of a row, or [[Routing.NoPartition]]. */
   def replica(
       side: Side,
       hash: Long,
       time: Long,
       partitions: Int,
-      keyPartition: MaybePartition
-  ): MaybePartition = {
+      keyPartition: Int
+  ): Int = {
     val key = find(hash, keyPartition)
-    if (key == null) MaybePartition.None else key.replica(side, time, partitions)
+    if (key == null) Routing.NoPartition else key.replica(side, time, partitions)
   }
 
   /** Adds keys. */
@@ -96,23 +98,22 @@ object HotKeys {
     /** The partition of its rows before it is spread. */
     def partition: Int = key.partition
 
-    def owner(side: Side, time: Long, partitions: Int): MaybePartition = {
+    def owner(side: Side, time: Long, partitions: Int): Int = {
       val bucket = buckets.bucketOf(side, time)
-      if (bucket < key.from) MaybePartition.None
+      if (bucket < key.from) Routing.NoPartition
       else turned(ReachBuckets.partition(bucket, partitions), partitions)
     }
 
-    def replica(side: Side, time: Long, partitions: Int): MaybePartition = {
+    def replica(side: Side, time: Long, partitions: Int): Int = {
       val there = buckets.replica(side, time, partitions, key.from)
-      if (there.isEmpty) there else turned(there.get, partitions)
+      if (there == Routing.NoPartition) there else turned(there, partitions)
     }
 
     /** Turns the partitions of buckets so that the first bucket is in the partition of the key. */
-    private def turned(place: Int, partitions: Int): MaybePartition = MaybePartition(
+    private def turned(place: Int, partitions: Int): Int =
       Math.floorMod(
         partition + place - ReachBuckets.partition(key.from, partitions),
         partitions
       )
-    )
   }
 }

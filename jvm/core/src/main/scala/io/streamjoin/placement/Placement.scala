@@ -42,11 +42,12 @@ final case class Placement(
    *
    * @param keyPartition see [[Routing.ByBuckets.owner]]
    */
-  def owns(side: Side, key: Long, time: Long, keyPartition: MaybePartition): Boolean =
+  def owns(side: Side, key: Long, time: Long, keyPartition: Int): Boolean =
     routing match {
       case Routing.Shared => key != Routing.ReplicaKey
       case buckets: Routing.ByBuckets if replicated(side) && partitions > 1 =>
-        buckets.owner(side, key, time, partitions, keyPartition).getOrElse(partition) == partition
+        val owner = buckets.owner(side, key, time, partitions, keyPartition)
+        owner == Routing.NoPartition || owner == partition
       case _ => true
     }
 }

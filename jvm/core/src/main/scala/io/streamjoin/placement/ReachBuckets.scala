@@ -58,7 +58,8 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
     ReachBuckets.partition(bucketOf(side, time), partitions)
 
   /**
-   * The partition that has a replica of the row; none if all its possible partners are with it.
+   * The partition that has a replica of the row; [[Routing.NoPartition]] if all its possible
+   * partners are with it.
    *
    * @param from the first bucket that may have replicas
    */
@@ -67,14 +68,13 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
       time: Long,
       partitions: Int,
       from: Long = Long.MinValue
-  ): MaybePartition = {
+  ): Int = {
     val bucket = bucketOf(side, time)
     val next = bucket + neighbour(side, time)
-    if (next == bucket || math.min(bucket, next) < from) MaybePartition.None
+    if (next == bucket || math.min(bucket, next) < from) Routing.NoPartition
     else {
       val there = ReachBuckets.partition(next, partitions)
-      if (there == ReachBuckets.partition(bucket, partitions)) MaybePartition.None
-      else MaybePartition(there)
+      if (there == ReachBuckets.partition(bucket, partitions)) Routing.NoPartition else there
     }
   }
 }

@@ -72,31 +72,31 @@ object Routing {
     def single: Option[Side]
 
     /**
-     * The partition that owns a row; none: the one that it has without buckets.
+     * The partition that owns a row; [[NoPartition]]: the one that it has without buckets.
      *
      * @param keyPartition the one of its key while the key is not spread, if the key
-     *   [[isSpread]]; none: the hash alone identifies the key
+     *   [[isSpread]]; [[NoPartition]]: the hash alone identifies the key
      */
     final def owner(
         side: Side,
         key: Long,
         time: Long,
         partitions: Int,
-        keyPartition: MaybePartition
-    ): MaybePartition = this match {
-      case ByTime(_, buckets)   => MaybePartition(buckets.owner(side, time, partitions))
+        keyPartition: Int
+    ): Int = this match {
+      case ByTime(_, buckets)   => buckets.owner(side, time, partitions)
       case ByKeyAndTime(_, hot) => hot.owner(side, key, time, partitions, keyPartition)
     }
 
-    /** The partition that has a replica of a row. */
+    /** The partition that has a replica of a row, or [[NoPartition]]. */
     final def replica(
         side: Side,
         key: Long,
         time: Long,
         partitions: Int,
-        keyPartition: MaybePartition
-    ): MaybePartition = this match {
-      case _ if !hasReplicas(side) => MaybePartition.None
+        keyPartition: Int
+    ): Int = this match {
+      case _ if !hasReplicas(side) => Routing.NoPartition
       case ByTime(_, buckets)      => buckets.replica(side, time, partitions)
       case ByKeyAndTime(_, hot)    => hot.replica(side, key, time, partitions, keyPartition)
     }
@@ -128,6 +128,9 @@ object Routing {
 
   /** The key of replicas without an equality. */
   val ReplicaKey: Long = 1L
+
+  /** Stands for no partition. An `Option` would be allocated for each row. */
+  val NoPartition: Int = -1
 
   /** The routings that are described by their name alone. */
   val named: Seq[Routing] = Seq(ByKey, Broadcast(Left), Broadcast(Right), Shared)

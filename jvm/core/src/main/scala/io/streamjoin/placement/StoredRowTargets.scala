@@ -27,10 +27,10 @@ final class StoredRowTargets(routing: Routing, partitions: Int) {
       visit: (Int, Long) => Unit
   ): Unit = routing match {
     case buckets: Routing.ByBuckets =>
-      val ofKey = MaybePartition(keyPartition)
-      visit(buckets.owner(side, key, time, partitions, ofKey).getOrElse(keyPartition), key)
-      val replica = buckets.replica(side, key, time, partitions, ofKey)
-      if (replica.nonEmpty) visit(replica.get, key)
+      val owner = buckets.owner(side, key, time, partitions, keyPartition)
+      visit(if (owner == Routing.NoPartition) keyPartition else owner, key)
+      val replica = buckets.replica(side, key, time, partitions, keyPartition)
+      if (replica != Routing.NoPartition) visit(replica, key)
     case Routing.Shared =>
       val owner = Math.floorMod(row.hashCode, partitions)
       for (p <- 0 until partitions)

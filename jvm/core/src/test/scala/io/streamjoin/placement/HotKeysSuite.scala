@@ -28,9 +28,10 @@ class HotKeysSuite extends AnyFunSuite {
         val r = l - before + random.nextInt((before + after).toInt + 1)
         val times = Map[Side, Long](Side.Left -> l, Side.Right -> r)
         val at = times.map { case (side, t) =>
-          val home = routing.owner(side, 7L, t, partitions, MaybePartition(own))
-          val replica = routing.replica(side, 7L, t, partitions, MaybePartition(own))
-          side -> (home.getOrElse(own) +: replica.toOption.toList)
+          val home = routing.owner(side, 7L, t, partitions, own)
+          val replica = routing.replica(side, 7L, t, partitions, own)
+          side -> ((if (home == Routing.NoPartition) own else home) +:
+            Seq(replica).filter(_ != Routing.NoPartition))
         }
         withClue(onFailure(s"$routing, $partitions partitions, $l, $r: $at ")) {
           for ((side, places) <- at) {
@@ -41,7 +42,7 @@ class HotKeysSuite extends AnyFunSuite {
             if (buckets.bucketOf(side, times(side)) < from) assert(places == Seq(own))
             for (p <- places) {
               val here = Placement(routing, p, partitions)
-              val owns = here.owns(side, 7L, times(side), MaybePartition(own))
+              val owns = here.owns(side, 7L, times(side), own)
               assert(owns == !places.tail.contains(p))
               assert(owns || here.mayMeetReplicas(side))
             }
@@ -57,11 +58,11 @@ class HotKeysSuite extends AnyFunSuite {
     val buckets = ReachBuckets(0, 5, 20)
     val routing = Routing.ByKeyAndTime(Some(Side.Left), HotKeys(buckets, Seq(HotKey(7L, 1, 3))))
     def replicas(times: Range) =
-      times.count(routing.replica(Side.Right, 7L, _, 4, MaybePartition(1)).nonEmpty)
+      times.count(routing.replica(Side.Right, 7L, _, 4, 1) != Routing.NoPartition)
     assert(replicas(0 until 70) == 0)
     assert(replicas(75 until 80) == 5 && replicas(80 until 85) == 5)
     assert(replicas(80 until 2080) > 800 && replicas(80 until 2080) <= 1000)
-    assert((0 until 2080).forall(routing.replica(Side.Left, 7L, _, 4, MaybePartition(1)).isEmpty))
+    assert((0 until 2080).forall(routing.replica(Side.Left, 7L, _, 4, 1) == Routing.NoPartition))
   }
 
   test("consecutive buckets of a hot key use all partitions evenly") {
@@ -70,7 +71,7 @@ class HotKeysSuite extends AnyFunSuite {
       val hot = HotKeys(buckets, Seq(HotKey(1L, partitions - 1, 16)))
       val found =
         (320L until 8000L by 20L)
-          .map(hot.owner(Side.Left, 1L, _, partitions, MaybePartition(partitions - 1)).get)
+          .map(hot.owner(Side.Left, 1L, _, partitions, partitions - 1))
       assert(found.groupBy(identity).values.forall(_.length >= 384 / partitions - 2))
       assert(found.head == partitions - 1)
     }
@@ -79,15 +80,15 @@ class HotKeysSuite extends AnyFunSuite {
   test("a key with the hash of a hot key but another partition is not spread") {
     val hot = HotKeys(ReachBuckets(0, 5, 20), Seq(HotKey(7L, 1, 3)))
     val times = 60L to 400L
-    assert(times.exists(hot.replica(Side.Left, 7L, _, 4, MaybePartition(1)).nonEmpty))
-    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, MaybePartition(1)).nonEmpty))
-    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, MaybePartition(2)).isEmpty))
-    assert(times.forall(hot.replica(Side.Left, 7L, _, 4, MaybePartition(2)).isEmpty))
+    assert(times.exists(hot.replica(Side.Left, 7L, _, 4, 1) != Routing.NoPartition))
+    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, 1) != Routing.NoPartition))
+    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, 2) == Routing.NoPartition))
+    assert(times.forall(hot.replica(Side.Left, 7L, _, 4, 2) == Routing.NoPartition))
     // without a known partition, a row counts as one of the hot key
     for (t <- times)
       assert(
-        hot.owner(Side.Left, 7L, t, 4, MaybePartition.None) ==
-          hot.owner(Side.Left, 7L, t, 4, MaybePartition(1))
+        hot.owner(Side.Left, 7L, t, 4, Routing.NoPartition) ==
+          hot.owner(Side.Left, 7L, t, 4, 1)
       )
   }
 
@@ -100,8 +101,8 @@ class HotKeysSuite extends AnyFunSuite {
         val other = random.nextLong() >> random.nextInt(60)
         assert(hot.contains(other) == hashes.contains(other))
         if (!hot.contains(other)) {
-          assert(hot.owner(Side.Left, other, 100, 5, MaybePartition.None).isEmpty)
-          assert(hot.replica(Side.Left, other, 100, 5, MaybePartition.None).isEmpty)
+          assert(hot.owner(Side.Left, other, 100, 5, Routing.NoPartition) == Routing.NoPartition)
+          assert(hot.replica(Side.Left, other, 100, 5, Routing.NoPartition) == Routing.NoPartition)
         }
       }
     }

@@ -29,7 +29,8 @@ class ReachBucketsSuite extends AnyFunSuite {
       replica(routing, side, time, partitions).toList
 
   private def replica(routing: Routing.ByTime, side: Side, time: Long, partitions: Int) =
-    routing.replica(side, Routing.NoKey, time, partitions, MaybePartition.None).toOption
+    Some(routing.replica(side, Routing.NoKey, time, partitions, Routing.NoPartition))
+      .filter(_ != Routing.NoPartition)
 
   for (single <- Seq(None, Some(Side.Left), Some(Side.Right)))
     test(
@@ -60,7 +61,7 @@ class ReachBucketsSuite extends AnyFunSuite {
                 val replica = places.tail
                 for (p <- 0 until partitions if places.contains(p)) {
                   val here = Placement(routing, p, partitions)
-                  val owns = here.owns(side, Routing.NoKey, times(side), MaybePartition.None)
+                  val owns = here.owns(side, Routing.NoKey, times(side), Routing.NoPartition)
                   assert(owns == !replica.contains(p))
                   assert(owns || here.mayMeetReplicas(side))
                 }
@@ -90,7 +91,8 @@ class ReachBucketsSuite extends AnyFunSuite {
 
   test("rows that match at a single distance need no replicas") {
     val buckets = ReachBuckets.of(-5, 5, bothCopied = true).get
-    for (time <- -20L to 20L; side <- Side.both) assert(buckets.replica(side, time, 3).isEmpty)
+    for (time <- -20L to 20L; side <- Side.both)
+      assert(buckets.replica(side, time, 3) == Routing.NoPartition)
     assert(buckets.owner(Side.Left, 7, 5) == buckets.owner(Side.Right, 12, 5))
   }
 

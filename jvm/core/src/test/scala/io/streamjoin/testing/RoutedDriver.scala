@@ -4,7 +4,7 @@ import io.streamjoin.bounds.{RowBounds, RowTimes}
 import io.streamjoin.join.Counters
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinRows, JoinStats, KeyLoad, TaskLoad}
 import io.streamjoin.model.{JoinType, Side, Watermarks}
-import io.streamjoin.placement.{MaybePartition, Placement, Routing}
+import io.streamjoin.placement.{Placement, Routing}
 
 /**
  * A join over several partitions. The routing places the rows. With a routing without keys, the
@@ -59,9 +59,10 @@ final class RoutedDriver(
     if (!bounds(row.side).hasProbeTime(times)) Seq(home)
     else {
       val (key, time) = (rows.key(row.side, row), bounds(row.side).probeTime(times))
-      val ofKey = MaybePartition(home)
-      routing.owner(row.side, key, time, partitions, ofKey).getOrElse(home) +:
-        routing.replica(row.side, key, time, partitions, ofKey).toOption.toList
+      val owner = routing.owner(row.side, key, time, partitions, home)
+      val replica = routing.replica(row.side, key, time, partitions, home)
+      (if (owner == Routing.NoPartition) home else owner) +:
+        Seq(replica).filter(_ != Routing.NoPartition)
     }
   }
 
@@ -103,8 +104,8 @@ final class RoutedDriver(
 
     override def joinable(side: Side, row: TestRow): Boolean = join.rows.joinable(side, row)
 
-    override def partition(side: Side, row: TestRow, partitions: Int): MaybePartition =
-      MaybePartition(row.key.fold(0)(places))
+    override def partition(side: Side, row: TestRow, partitions: Int): Int =
+      row.key.fold(0)(places)
 
     override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
       join.matches(left, right)

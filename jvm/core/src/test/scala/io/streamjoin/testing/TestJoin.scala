@@ -6,7 +6,6 @@ import io.streamjoin.bounds.{JoinBounds, Multiple, RowTimes, TimeBound, TimeColu
 import io.streamjoin.join.JoinOutput
 import io.streamjoin.join.eventtime.JoinRows
 import io.streamjoin.model.Side
-import io.streamjoin.placement.MaybePartition
 
 /**
  * A join condition written as in the seeds:
@@ -89,8 +88,7 @@ abstract class TestJoin {
 
     override def key(side: Side, row: TestRow): Long = row.key.getOrElse(TestJoin.NullKey)
 
-    override def partition(side: Side, row: TestRow, partitions: Int): MaybePartition =
-      MaybePartition(0)
+    override def partition(side: Side, row: TestRow, partitions: Int): Int = 0
 
     override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
       TestJoin.this.matches(left, right)

@@ -5,7 +5,7 @@ import io.streamjoin.join.{Counters, Disorder, JoinOutput}
 import io.streamjoin.join.Count.{Evicted, Input, Joined, Late, NullPadded, NullTime}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
-import io.streamjoin.placement.{MaybePartition, Placement, Routing}
+import io.streamjoin.placement.{Placement, Routing}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
@@ -190,15 +190,15 @@ final class EventTimeJoin[R, O](
       side: Side,
       row: R,
       key: Long,
-      keyPartition: MaybePartition,
+      keyPartition: Int,
       own: RowBounds
   ): Boolean = !mayMeetReplicas(side) ||
     placement.owns(row.asInstanceOf[AnyRef]) &&
     (!own.hasProbeTime(times) || placement.owns(side, key, own.probeTime(times), keyPartition))
 
   /** The partition of the key of a row, computed only if rows of the key are spread. */
-  private def partitionOf(side: Side, row: R, key: Long): MaybePartition =
-    if (isSpread(key)) rows.partition(side, row, partitions) else MaybePartition.None
+  private def partitionOf(side: Side, row: R, key: Long): Int =
+    if (isSpread(key)) rows.partition(side, row, partitions) else Routing.NoPartition
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -246,7 +246,7 @@ final class EventTimeJoin[R, O](
     private var replica = false
 
     /** The partition of its key, which is that of its partners. */
-    private var keyPartition = MaybePartition.None
+    private var keyPartition = Routing.NoPartition
     private var key = 0L
     private var time = 0L
     private var (from, to) = (0L, 0L)
@@ -267,7 +267,7 @@ final class EventTimeJoin[R, O](
         ofRow: Long,
         keepFor: Array[Long],
         replica: Boolean,
-        keyPartition: MaybePartition
+        keyPartition: Int
     ): Unit = {
       this.side = side
       this.row = row

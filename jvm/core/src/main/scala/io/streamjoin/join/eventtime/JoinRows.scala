@@ -2,7 +2,6 @@ package io.streamjoin.join.eventtime
 
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.model.Side
-import io.streamjoin.placement.MaybePartition
 
 /**
  * Accessors of rows of any representation, for the operator.
@@ -31,9 +30,10 @@ trait JoinRows[R] {
 
   /**
    * The partition of the key of a row, while the key is not spread. Equal keys have one
-   * partition; keys with equal hashes need not. None if equal hashes are always equal keys.
+   * partition; keys with equal hashes need not. [[io.streamjoin.placement.Routing.NoPartition]] if
+   * equal hashes are always equal keys.
    */
-  def partition(side: Side, row: R, partitions: Int): MaybePartition
+  def partition(side: Side, row: R, partitions: Int): Int
 
   /**
    * Whether the whole condition holds for two joinable rows, of which a probe found one for the

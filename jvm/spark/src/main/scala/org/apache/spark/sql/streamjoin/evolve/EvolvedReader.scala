@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
 import org.apache.spark.sql.streamjoin.rewrite.{RowPart, RowReader, StoredPart}
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
-import io.streamjoin.placement.{MaybePartition, Placement, StoredRowTargets}
+import io.streamjoin.placement.{Placement, Routing, StoredRowTargets}
 
 /**
  * Counts of the stored rows of one side.
@@ -85,7 +85,7 @@ private final class EvolvedPart(reader: EvolvedReader, partition: Int, hadoopCon
   /** Of the copies of a row, only that of its owner counts. A hash identifies a hot key. */
   private def isOwned(row: StoredRow): Boolean =
     join.routing.countsIn(partition, row.side) &&
-      placement.owns(row.side, row.key, row.time, MaybePartition.None)
+      placement.owns(row.side, row.key, row.time, Routing.NoPartition)
 
   private final class OneSide(side: Side) {
     private val rule = flags(side)

@@ -52,17 +52,17 @@ private[rescale] final class RowPlaces(
    */
   def foreach(row: StoredRow)(visit: (Int, Long) => Unit): Unit =
     if (routing.countsIn(partition, row.side)) {
-      if (!keyed(row.side)) place(row, MaybePartition.None, 0)(visit)
+      if (!keyed(row.side)) place(row, Routing.NoPartition, 0)(visit)
       else {
         for (values <- agreeing(row)) {
           for (key <- hot.get(row.key) if key.partition == values.oldPartition)
             meet(key, values.newPartition)
-          place(row, MaybePartition(values.oldPartition), values.newPartition)(visit)
+          place(row, values.oldPartition, values.newPartition)(visit)
         }
       }
     }
 
-  private def place(row: StoredRow, old: MaybePartition, keyPartition: Int)(
+  private def place(row: StoredRow, old: Int, keyPartition: Int)(
       visit: (Int, Long) => Unit
   ): Unit =
     if (placement.owns(row.side, row.key, row.time, old))
@@ -98,7 +98,7 @@ private[rescale] final class RowPlaces(
   /** Whether the row is in the partition of a time bucket, instead of that of its key. */
   private def isInBucket(row: StoredRow, keyPartition: Int): Boolean = routing match {
     case buckets: Routing.ByBuckets =>
-      buckets.owner(row.side, row.key, row.time, from, MaybePartition(keyPartition)).nonEmpty
+      buckets.owner(row.side, row.key, row.time, from, keyPartition) != Routing.NoPartition
     case _ => false
   }
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.JoinRows
 import io.streamjoin.model.{BySide, Side}
-import io.streamjoin.placement.{MaybePartition, Routing}
+import io.streamjoin.placement.Routing
 
 /**
  * Reads the rows of Spark for the join, with generated code. One instance serves one task. Most
@@ -35,9 +35,9 @@ private[physical] final class UnsafeJoinRows(
 
   override def key(side: Side, row: UnsafeRow): Long = sides(side).key(row)
 
-  override def partition(side: Side, row: UnsafeRow, partitions: Int): MaybePartition =
-    if (oneHashIsOneKey) MaybePartition.None
-    else MaybePartition(sides(side).partition(row, partitions))
+  override def partition(side: Side, row: UnsafeRow, partitions: Int): Int =
+    if (oneHashIsOneKey) Routing.NoPartition
+    else sides(side).partition(row, partitions)
 
   override def matches(l: UnsafeRow, r: UnsafeRow, ordinary: Boolean): Boolean =
     (if (ordinary) ofOrdinary else ofAny) match {
