@@ -13,7 +13,13 @@ import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{BaseWatermarks, StoredLayout}
 import org.apache.spark.sql.streamjoin.physical.timed.{StoredCompleteness, StoredDisorder}
-import org.apache.spark.sql.streamjoin.rewrite.{MergedNumbers, Share, StateWriter, Survey}
+import org.apache.spark.sql.streamjoin.rewrite.{
+  MergedNumbers,
+  RowReader,
+  Share,
+  StateWriter,
+  Survey
+}
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.streamjoin.model.{BySide, Side}
@@ -45,7 +51,7 @@ private[evolve] final class OperatorEvolution(
     val numbers = watermarks.numbers(found)
     EvolvedOperator(
       now,
-      NoRows,
+      RowReader.unchanged(None),
       Seq.fill(partitions)(StateWriter.Contents(numbers, evicted, 0L)),
       Seq(s"${now.name}: starts without rows")
     )
@@ -70,14 +76,15 @@ private[evolve] final class OperatorEvolution(
       DataType.equalsIgnoreCompatibleNullability(stored(side), now.exec.storedSchema(side))
     }
     if (!isSame) throw unsupported(now, "other columns of an order within partitions")
-    val surveys = writer.survey(CopiedReader(before.join))
+    val reader = RowReader.unchanged(Some(before.join))
+    val surveys = writer.survey(reader)
     val rows = surveys.map(_.targets.values.map(_.count).sum)
     val contents = surveys.zip(rows).sortBy(_._1.partition).map { case (s, count) =>
       StateWriter.Contents(s.numbers, s.evicted, count)
     }
     EvolvedOperator(
       now,
-      CopiedReader(before.join),
+      reader,
       contents,
       Seq(s"${now.name}: continues ${before.kind} ${before.id}, ${rows.sum} rows, unchanged")
     )
@@ -104,7 +111,10 @@ private[evolve] final class OperatorEvolution(
     val evicting = layout.evicting(WatermarkTable.base(found))
     val flags = BySide.of(flagsOf(join.description, from, layout.description))
     val values = sides.map(_.filter(_.now.nonEmpty).map(_.value))
-    val reader = EvolvedReader(join, from, values, flags, layout, evicting, partitions)
+    // the tasks get these alone
+    val (was, to) = (from, partitions)
+    val reader =
+      RowReader(Some(join), new EvolvedRows(join, was, values, flags, layout, evicting, to, _))
     val surveys = writer.survey(reader)
     val counts = BySide.of(side => surveys.map(_.found(side)).foldLeft(RowCounts.Nothing)(_ + _))
     requireDecided(now, join.description, layout.description, flags, counts)

@@ -7,7 +7,14 @@ import org.apache.spark.sql.streamjoin.checkpoint.HotKeySums
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinDistribution
-import org.apache.spark.sql.streamjoin.rewrite.{MergedNumbers, NewFiles, Share, StateWriter, Survey}
+import org.apache.spark.sql.streamjoin.rewrite.{
+  MergedNumbers,
+  NewFiles,
+  RowReader,
+  Share,
+  StateWriter,
+  Survey
+}
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.{HotKeys, Routing}
@@ -21,7 +28,7 @@ import io.streamjoin.placement.{HotKeys, Routing}
  */
 private[rescale] final case class OperatorPlan(
     join: StoredJoin,
-    reader: StoredReader,
+    reader: RowReader[FoundKeys],
     contents: Seq[StateWriter.Contents],
     hot: Option[HotKeys],
     rows: Long
@@ -64,9 +71,9 @@ private[rescale] final class OperatorPlanner(
 
   def plan(): OperatorPlan = {
     val asked = BySide.of(keys)
-    val first = writer.survey(StoredReader(join, asked, partitions))
+    val first = writer.survey(readerOf(asked))
     val agreed = BySide.of(side => agreedOf(side, asked(side), first))
-    val reader = StoredReader(join, agreed, partitions)
+    val reader = readerOf(agreed)
     // a reading that fits the rows of one partition by chance has counted them elsewhere
     val surveys =
       if (Side.both.forall(side => isDecided(asked(side)))) first else writer.survey(reader)
@@ -85,6 +92,13 @@ private[rescale] final class OperatorPlanner(
       hotKeys,
       shares.values.map(_.count).sum
     )
+  }
+
+  /** @param keys for each side, the readings of the stored keys that are possible */
+  private def readerOf(keys: BySide[Seq[KeyReading]]): RowReader[FoundKeys] = {
+    // the tasks get these alone
+    val (of, to) = (join, partitions)
+    RowReader(Some(of), new RowPlaces(of, keys, to, _))
   }
 
   /** Whether all readings that agree with the rows of a partition place each of them alike. */

@@ -4,9 +4,21 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.rewrite.RowMover
 
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement._
+
+/**
+ * What the rows of a partition show of their keys.
+ *
+ * @param readings for each side, the readings of the keys that all rows agree with
+ * @param hotKeys hot keys with rows in it, with their new partitions
+ */
+private[rescale] final case class FoundKeys(
+    readings: BySide[Set[Int]],
+    hotKeys: Map[HotKey, HotKey]
+)
 
 /**
  * The new partitions of the rows of one old partition.
@@ -24,7 +36,7 @@ private[rescale] final class RowPlaces(
     keys: BySide[Seq[KeyReading]],
     to: Int,
     partition: Int
-) {
+) extends RowMover[FoundKeys] {
   import join.{partitions => from, routing}
 
   private val placement = Placement(routing, partition, from)
@@ -45,6 +57,15 @@ private[rescale] final class RowPlaces(
 
   /** The hot keys of which it has seen a row, with their new partitions. */
   def hotKeys: Map[HotKey, HotKey] = moved.toMap
+
+  override def found: FoundKeys =
+    FoundKeys(BySide.of((side: Side) => readings(side)), hotKeys)
+
+  override def apply(row: StoredRow): Iterator[(Int, StoredRow)] = {
+    val targets = mutable.Buffer.empty[(Int, StoredRow)]
+    foreach(row)((target, key) => targets += target -> row.copy(key = key))
+    targets.iterator
+  }
 
   /**
    * Visits the new partitions of a row, each with the key under which it is stored there. A replica

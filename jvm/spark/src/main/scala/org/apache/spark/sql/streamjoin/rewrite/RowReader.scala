@@ -1,58 +1,39 @@
 package org.apache.spark.sql.streamjoin.rewrite
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 
-import io.streamjoin.model.BySide
-
 /**
- * The rows of one operator, for a new checkpoint. [[StateWriter]] writes them, whatever they are read
- * from.
+ * The rows of one operator, for a new checkpoint. [[StateWriter]] writes them.
  *
+ * @param join the operator of the old checkpoint; none for an operator that starts without rows
+ * @param mover moves the rows of a partition, in the task that reads them
  * @tparam F what a task finds out about its rows
  */
-private[streamjoin] trait RowReader[F] extends Serializable {
+private[streamjoin] final case class RowReader[F](
+    join: Option[StoredJoin],
+    mover: Int => RowMover[F]
+)
 
-  /** The number of parts. One task reads each of them. */
-  def parts: Int
+private[streamjoin] object RowReader {
 
-  /** Opens a part in the task that reads it. */
-  def open(part: Int, hadoopConf: Configuration): RowPart[F]
+  /** Keeps the rows as they are, in the same partitions. */
+  def unchanged(join: Option[StoredJoin]): RowReader[Unit] = RowReader(
+    join,
+    partition =>
+      new RowMover[Unit] {
+        override def apply(row: StoredRow): Iterator[(Int, StoredRow)] = Iterator(partition -> row)
+        override def found: Unit = ()
+      }
+  )
 }
 
-/** The rows that one task reads. */
-private[streamjoin] trait RowPart[F] {
+/**
+ * Moves the stored rows of one partition: returns those to write, each with its new partition. They
+ * are valid until the next row is read.
+ */
+private[streamjoin] trait RowMover[F] extends (StoredRow => Iterator[(Int, StoredRow)]) {
 
-  def partition: Int
-
-  /** The named numbers beside its rows. */
-  def numbers: Map[String, Long]
-
-  /** The watermarks of its last eviction, by side and limit. */
-  def evicted: BySide[Seq[Long]]
-
-  /** All rows, each with its new partition. A row is valid until the next one is read. */
-  def rows: Iterator[(Int, StoredRow)]
-
-  /** What all rows together show. It is called after they have been read. */
+  /** What all rows together show. It is called after the last row. */
   def found: F
-
-  def close(): Unit
-}
-
-/** The rows in a partition of a join. */
-private[streamjoin] abstract class StoredPart[F](
-    join: StoredJoin,
-    override val partition: Int,
-    hadoopConf: Configuration
-) extends RowPart[F] {
-
-  protected val stored = join.read(partition, hadoopConf, inUse = false)
-
-  override def numbers: Map[String, Long] = stored.numbers
-
-  override def evicted: BySide[Seq[Long]] = BySide.of(stored.evicted(_).toSeq)
-
-  override def close(): Unit = stored.close()
 }

@@ -31,7 +31,9 @@ private[streamjoin] final class StateWriter(session: SparkSession, partitions: I
   /** Reads all rows, and writes nothing. */
   def survey[F](reader: RowReader[F]): Seq[Survey[F]] = {
     val to = partitions
-    opened(reader).map(Survey.of(_, to)).collect().toSeq
+    opened(reader).map { case (partition, stored) =>
+      Survey.of(partition, stored, reader.mover(partition), to)
+    }.collect().toSeq
   }
 
   /**
@@ -49,10 +51,12 @@ private[streamjoin] final class StateWriter(session: SparkSession, partitions: I
     val format = StateFormats.of(state.format)
     val settings = format.settingsOfNew(session.sessionState.conf)
     val moved = new ShuffledRDD[Int, InternalRow, InternalRow](
-      opened(reader).flatMap { part =>
-        TaskContext.get().addTaskCompletionListener[Unit](_ => part.close())
+      opened(reader).flatMap { case (partition, stored) =>
+        TaskContext.get().addTaskCompletionListener[Unit](_ => stored.close())
         val packed = new MovedRow
-        part.rows.map { case (target, row) => target -> (packed(row): InternalRow) }
+        stored.rows.flatMap(reader.mover(partition)).map { case (target, row) =>
+          target -> (packed(row): InternalRow)
+        }
       },
       new HashPartitioner(partitions)
     ).setSerializer(new UnsafeRowSerializer(MovedRow.Fields))
@@ -71,10 +75,13 @@ private[streamjoin] final class StateWriter(session: SparkSession, partitions: I
     ids
   }
 
-  private def opened[F](reader: RowReader[F]): RDD[RowPart[F]] = {
+  /** The stored rows of each partition. */
+  private def opened(reader: RowReader[_]): RDD[(Int, StoredRows)] = {
     val conf = hadoopConf
-    context.parallelize(0 until reader.parts, math.max(1, reader.parts))
-      .map(reader.open(_, conf.value.value))
+    val parts = reader.join.fold(0)(_.partitions)
+    context.parallelize(0 until parts, math.max(1, parts)).map { partition =>
+      partition -> reader.join.get.read(partition, conf.value.value, inUse = false)
+    }
   }
 }
 

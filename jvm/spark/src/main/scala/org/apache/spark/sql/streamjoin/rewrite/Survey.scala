@@ -1,14 +1,16 @@
 package org.apache.spark.sql.streamjoin.rewrite
 
+import org.apache.spark.sql.streamjoin.checkpoint.StoredRows
+
 import io.streamjoin.model.{BySide, Side, Watermarks}
 
 /**
- * What one part of the rows contains, found before anything is written.
+ * What one partition of the rows contains, found before anything is written.
  *
  * @param numbers the named numbers beside its rows
  * @param evicted the watermarks of its last eviction, by side and limit
  * @param targets the rows that it gives to each new partition
- * @param found see [[RowPart.found]]
+ * @param found see [[RowMover.found]]
  */
 private[streamjoin] final case class Survey[F](
     partition: Int,
@@ -41,24 +43,24 @@ private[streamjoin] object Share {
 
 private[streamjoin] object Survey {
 
-  /** Reads all rows of a part, and closes it. */
-  def of[F](part: RowPart[F], to: Int): Survey[F] = {
+  /** Reads all rows of a partition, and closes it. */
+  def of[F](partition: Int, stored: StoredRows, mover: RowMover[F], to: Int): Survey[F] = {
     val counts = new Array[Long](to)
     val latest = Side.both.map(_ => Array.fill(to)(Watermarks.Unknown)).toArray
-    try part.rows.foreach { case (target, row) =>
+    try stored.rows.flatMap(mover).foreach { case (target, row) =>
         counts(target) += 1
         val times = latest(row.side.index)
         times(target) = math.max(times(target), row.time)
       }
-    finally part.close()
+    finally stored.close()
     Survey(
-      part.partition,
-      part.numbers,
-      part.evicted,
+      partition,
+      stored.numbers,
+      BySide.of(stored.evicted(_).toSeq),
       counts.indices.filter(counts(_) > 0).map { target =>
         target -> Share(counts(target), BySide.of(side => latest(side.index)(target)))
       }.toMap,
-      part.found
+      mover.found
     )
   }
 }

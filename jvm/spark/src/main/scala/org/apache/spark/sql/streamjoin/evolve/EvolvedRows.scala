@@ -2,13 +2,12 @@ package org.apache.spark.sql.streamjoin.evolve
 
 import scala.collection.mutable
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.streamjoin.checkpoint.StoredRow
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.physical.eventtime.BucketPlacement
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
-import org.apache.spark.sql.streamjoin.rewrite.{RowPart, RowReader, StoredPart}
+import org.apache.spark.sql.streamjoin.rewrite.RowMover
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.placement.{Placement, Routing, StoredRowTargets}
@@ -49,36 +48,28 @@ private[evolve] object RowCounts {
  * @param from for each side of the changed join, that of the checkpoint
  * @param values the columns of a row, from those of the stored row
  * @param evicting the watermarks that evict the rows of a side
+ * @param partitions the number of the new partitions
+ * @param partition the partition of the checkpoint with the rows
  */
-private[evolve] final case class EvolvedReader(
+private[evolve] final class EvolvedRows(
     join: StoredJoin,
     from: BySide[Side],
     values: BySide[Seq[Expression]],
     flags: BySide[FlagRule],
     layout: StoredLayout,
     evicting: BySide[Seq[Long]],
-    partitions: Int
-) extends RowReader[BySide[RowCounts]] {
-
-  override def parts: Int = join.partitions
-
-  override def open(part: Int, hadoopConf: Configuration): RowPart[BySide[RowCounts]] =
-    new EvolvedPart(this, part, hadoopConf)
-}
-
-private final class EvolvedPart(reader: EvolvedReader, partition: Int, hadoopConf: Configuration)
-    extends StoredPart[BySide[RowCounts]](reader.join, partition, hadoopConf) {
-  import reader.{evicting, flags, join, layout, partitions}
+    partitions: Int,
+    partition: Int
+) extends RowMover[BySide[RowCounts]] {
 
   private val placement = Placement(join.routing, partition, join.partitions)
   private val sides = BySide.of(new OneSide(_))
   private val places = layout.reader()
   private val targets = new StoredRowTargets(layout.routing, partitions)
 
-  override def rows: Iterator[(Int, StoredRow)] = stored.rows.filter(isOwned).flatMap { row =>
-    val side = if (reader.from.left == row.side) Side.Left else Side.Right
-    sides(side)(row)
-  }
+  override def apply(row: StoredRow): Iterator[(Int, StoredRow)] =
+    if (isOwned(row)) sides(if (from.left == row.side) Side.Left else Side.Right)(row)
+    else Iterator.empty
 
   override def found: BySide[RowCounts] = sides.map(_.counts)
 
@@ -91,7 +82,7 @@ private final class EvolvedPart(reader: EvolvedReader, partition: Int, hadoopCon
     private val rule = flags(side)
     private val watermarks = evicting(side).toArray
     private val known = watermarks.indexWhere(_ != Watermarks.Unknown)
-    private lazy val project = UnsafeProjection.create(reader.values(side))
+    private lazy val project = UnsafeProjection.create(values(side))
     private lazy val partitionOf = UnsafeProjection.create(
       Seq(BucketPlacement.partitionOf(layout.placedBy(side), partitions)),
       layout.columns(side)
