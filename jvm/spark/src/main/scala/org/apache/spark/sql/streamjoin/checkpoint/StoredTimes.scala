@@ -71,27 +71,17 @@ private[streamjoin] object StoredBound {
 
   def apply(later: String, earlier: String, slack: Long): String = s"$later >= $earlier - $slack"
 
-  /** The slack of a bound, if it is one between these times. */
-  def slack(bound: String, later: String, earlier: String): Option[Long] =
-    bound.stripPrefix(apply(later, earlier, 0).stripSuffix("0")).toLongOption
+  /** A time with its display name. */
+  type Named = (StoredTime, String)
 
-  /**
-   * Parses a bound between times with display names.
-   *
-   * @return the later time with its display name, the display name of the earlier time, and the
-   *   slack
-   */
-  def read(
-      bound: String,
-      times: Seq[(StoredTime, String)]
-  ): Option[((StoredTime, String), String, Long)] = {
-    val read = for {
-      (later, laterName) <- times
-      (earlier, earlierName) <- times
-      slack <- slack(bound, later.name, earlier.name)
-    } yield ((later, laterName), earlierName, slack)
-    read.headOption
-  }
+  /** Parses a bound: the later time, the earlier time, and the slack. */
+  def read(bound: String, times: Seq[Named]): Option[(Named, Named, Long)] =
+    (for {
+      later <- times
+      earlier <- times
+      start = apply(later._1.name, earlier._1.name, 0).stripSuffix("0")
+      slack <- bound.stripPrefix(start).toLongOption
+    } yield (later, earlier, slack)).headOption
 
   /**
    * A bound as a user would write it: `o.t >= d.t - INTERVAL '1' HOUR`.
@@ -99,9 +89,9 @@ private[streamjoin] object StoredBound {
    * @param times the times with their display names. A bound between other times keeps its stored
    *   form
    */
-  def words(bound: String, times: Seq[(StoredTime, String)]): String = {
+  def words(bound: String, times: Seq[Named]): String = {
     val said = for {
-      ((later, laterName), earlierName, slack) <- read(bound, times)
+      ((later, laterName), (_, earlierName), slack) <- read(bound, times)
       unit <- TimeUnit.of(later.dataType)
     } yield s"$laterName >= ${unit.moved(earlierName, Saturated.subtract(0, slack))}"
     said.getOrElse(bound)

@@ -63,13 +63,8 @@ private[evolve] object Completeness {
   }
 
   /** The slack of each pair of a later and an earlier time. */
-  private def slacks(of: JoinDescription): Map[(String, String), Long] = {
-    val names = of.times.said.map(_._1.name)
-    (for {
-      bound <- of.times.bounds
-      later <- names
-      earlier <- names
-      slack <- StoredBound.slack(bound, later, earlier)
-    } yield (later, earlier) -> slack).toMap
-  }
+  private def slacks(of: JoinDescription): Map[(String, String), Long] =
+    of.times.bounds.flatMap(StoredBound.read(_, of.times.said)).map {
+      case ((later, _), (earlier, _), slack) => (later.name, earlier.name) -> slack
+    }.toMap
 }

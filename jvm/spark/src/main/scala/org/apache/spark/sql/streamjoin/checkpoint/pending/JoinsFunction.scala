@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.errors.QueryCompilationErrors
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredBound, StoredTime}
+import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredBound}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription.bySide
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.json4s._
@@ -65,8 +65,8 @@ private[streamjoin] object JoinsFunction {
   }
 
   /** A bound, with its slack in milliseconds or in the unit of the numbers. */
-  private def bound(bound: String, times: Seq[(StoredTime, String)]): Option[JValue] =
-    StoredBound.read(bound, times).map { case ((time, later), earlier, slack) =>
+  private def bound(bound: String, times: Seq[StoredBound.Named]): Option[JValue] =
+    StoredBound.read(bound, times).map { case ((time, later), (_, earlier), slack) =>
       ("later" -> later) ~ ("earlier" -> earlier) ~
         ("slack" -> TimeUnit.of(time.dataType).fold(slack)(_.shown(slack)))
     }
