@@ -29,12 +29,11 @@ private[evolve] object AsOfChanges {
 
   /** The kind with the new name of the sequence of its versions. */
   private def named(kind: DescribedKind, renamed: String => String): DescribedKind = kind match {
-    case AsOf(which) if which.contains(DescribedKind.LastBy) =>
-      val start = which.indexOf(DescribedKind.LastBy) + DescribedKind.LastBy.length
-      val (before, name) = which.take(which.lastIndexOf(DescribedKind.UpTo)).splitAt(start)
-      AsOf(before + renamed(name) + which.drop(start + name.length))
-    case other => other
+    case AsOf(Sequence(start, name, end)) => AsOf(start + renamed(name) + end)
+    case other                            => other
   }
+
+  private val Sequence = s"(?s)(.*?${DescribedKind.LastBy})(.*)(${DescribedKind.UpTo}.*)".r
 
   /** A key without its type and without the casts to it that keep each value. */
   private def plain(key: String, columns: Seq[(String, DataType)]): String = {
