@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
-import org.apache.spark.sql.streamjoin.physical.stateful.shown.ExtremeNumbers
 import org.apache.spark.sql.streamjoin.physical.timed.DisorderReport
 import org.apache.spark.util.CollectionAccumulator
 
@@ -16,7 +15,7 @@ import io.streamjoin.join.eventtime.{KeyLoad, TaskLoad}
  */
 private[eventtime] final case class EventTimeReport(
     times: DisorderReport,
-    held: Option[ExtremeNumbers],
+    held: Option[CollectionAccumulator[Array[Long]]],
     loads: Option[CollectionAccumulator[TaskLoad]]
 ) {
 

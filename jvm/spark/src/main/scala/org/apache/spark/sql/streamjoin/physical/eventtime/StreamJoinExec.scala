@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
@@ -15,7 +17,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   StatefulBinaryExec,
   StoredLayout
 }
-import org.apache.spark.sql.streamjoin.physical.stateful.shown.ExtremeNumbers
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.BatchReport
 import org.apache.spark.sql.streamjoin.physical.timed.{ReportsDisorder, TimedJoinSpec}
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.StreamJoinConf
@@ -158,19 +160,20 @@ class StreamJoinExec(
   /** Identifies the join in plans of watermarks. */
   private[physical] def joinId: JoinWatermarks.Id = spec.times.watermarks.id
 
-  @transient private var held: Option[ExtremeNumbers] = None
+  @transient private var held: Option[CollectionAccumulator[Array[Long]]] = None
 
   /**
    * Makes the tasks report the earliest times of their buffered rows by column: of all rows, and of
    * the unmatched ones. Must be called before the tasks run.
    */
   private[physical] def watchHeld(): Unit =
-    if (held.isEmpty)
-      held = Some(registered(new ExtremeNumbers(2 * bounds.columns.length, smallest = true)))
+    if (held.isEmpty) held = Some(registered(new CollectionAccumulator[Array[Long]]))
 
   /** The earliest times, complete when all tasks of the batch have run. */
   private[physical] def earliestBuffered: Option[WatermarkPlan.Buffered] = held.map { times =>
-    val (all, unmatched) = times.value.toIndexedSeq.splitAt(bounds.columns.length)
+    val columns = bounds.columns.length
+    val least = BatchReport.smallest(times.value.asScala, 2 * columns)
+    val (all, unmatched) = least.toIndexedSeq.splitAt(columns)
     WatermarkPlan.Buffered(all, unmatched, spec.joinType.preserved)
   }
 

@@ -1,11 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.timed
 
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
-import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
-  BatchReport,
-  ExtremeNumbers,
-  NumberedValues
-}
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{BatchReport, NumberedValues}
 
 import io.streamjoin.join.Counters
 
@@ -13,13 +9,11 @@ import io.streamjoin.join.Counters
  * The accumulators through which the tasks of a join by event time report to the driver.
  *
  * @param common the report of every stateful operator
- * @param furthest see [[JoinExtremes]]
- * @param sketched see [[StoredDisorder]]
+ * @param times of each partition, see [[StoredDisorder]] and [[JoinExtremes]]
  */
 private[physical] final case class DisorderReport(
     common: BatchReport,
-    furthest: ExtremeNumbers,
-    sketched: NumberedValues[Map[String, Long]]
+    times: NumberedValues[(Map[String, Long], Array[Long])]
 ) {
 
   /**
@@ -37,7 +31,8 @@ private[physical] final case class DisorderReport(
       now: Array[Long]
   )(ofColumn: Int => Boolean): Unit = {
     disorder.save(numbers)
-    sketched.add(partition -> disorder.counts(ofColumn))
-    furthest.add(JoinExtremes.of(counters, disorder.seen, StoredCompleteness.ahead(numbers, now)))
+    val incomplete = StoredCompleteness.ahead(numbers, now)
+    val extremes = JoinExtremes.of(counters, disorder.seen, incomplete)
+    times.add(partition -> (disorder.counts(ofColumn) -> extremes))
   }
 }

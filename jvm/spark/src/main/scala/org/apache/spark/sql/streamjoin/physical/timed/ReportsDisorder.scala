@@ -7,7 +7,6 @@ import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinExec
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   BatchReport,
-  ExtremeNumbers,
   NumberedValues,
   OperatorMetrics
 }
@@ -57,18 +56,18 @@ private[physical] trait ReportsDisorder extends JoinExec {
     )
   }
 
-  @transient private lazy val furthest: ExtremeNumbers =
-    registered(new ExtremeNumbers(JoinExtremes.size(joinSpec)))
-
-  @transient private lazy val sketched: NumberedValues[Map[String, Long]] =
+  @transient private lazy val timeReports: NumberedValues[(Map[String, Long], Array[Long])] =
     registered(new NumberedValues)
 
-  protected final def joinReport: DisorderReport = DisorderReport(report, furthest, sketched)
+  private def extremes: Array[Long] =
+    BatchReport.largest(timeReports.value.values.map(_._2), JoinExtremes.size(joinSpec))
+
+  protected final def joinReport: DisorderReport = DisorderReport(report, timeReports)
 
   /** The explanation of the join, and what a running query has observed. */
   final override protected def explained: Seq[String] =
     joinSpec.explanation.lines ++ disorder.map(_.words) ++
-      JoinExtremes.incomplete(joinSpec, furthest.value).map { case (name, column, watermark) =>
+      JoinExtremes.incomplete(joinSpec, extremes).map { case (name, column, watermark) =>
         val from = joinSpec.times.unit(column).text(watermark, conf.sessionLocalTimeZone)
         s"results are complete once the watermark of $name has passed $from: before the change of " +
           "the query, rows that it needs left its state"
@@ -79,8 +78,8 @@ private[physical] trait ReportsDisorder extends JoinExec {
       joinSpec.hotKeys.map("hotKeys" -> _.size.toLong)
 
   final override protected def shownExtremes: Map[String, Long] =
-    JoinExtremes.metrics(joinSpec, furthest.value)
+    JoinExtremes.metrics(joinSpec, extremes)
 
   private def disorder: Seq[StoredDisorder.Seen] =
-    StoredDisorder.of(joinSpec, BatchReport.sum(sketched.value), furthest.value)
+    StoredDisorder.of(joinSpec, BatchReport.sum(timeReports.value.values.map(_._1)), extremes)
 }

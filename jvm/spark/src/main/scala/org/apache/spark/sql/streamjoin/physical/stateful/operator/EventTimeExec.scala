@@ -10,10 +10,10 @@ import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   BatchReport,
   ExplainedLine,
-  ExtremeNumbers,
   GroupMetrics,
   NumberedValues,
   OperatorMetrics,
+  PartitionReport,
   ShownCounts
 }
 import org.apache.spark.util.AccumulatorV2
@@ -41,7 +41,7 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
       batch.watermarkForEviction.exists(newInputWatermark > _)
     propagated || longMetric("numTotalStateRows").value > 0 && BaseWatermarks.turnsIdle(
       bases,
-      lastActive.value,
+      BatchReport.largest(reported.map(_.lastActiveMs), bases.length),
       groups.fold(Map.empty[Int, GroupedWatermark])(_.value),
       batch.timeMs,
       System.currentTimeMillis()
@@ -125,12 +125,6 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
   /** Metrics that only Spark's user interface shows. */
   protected def furtherMetrics: Map[String, SQLMetric] = Map.empty
 
-  @transient private lazy val received: ExtremeNumbers =
-    registered(new ExtremeNumbers(watermarkCount))
-
-  @transient private lazy val lastActive: ExtremeNumbers =
-    registered(new ExtremeNumbers(bases.length))
-
   /** The groups at the end of the batch, if a source column has groups. */
   @transient private lazy val groups: Option[NumberedValues[GroupedWatermark]] =
     Option.when(grouped.nonEmpty) {
@@ -145,10 +139,12 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
       ))
     }
 
-  @transient private lazy val ofPartitions: NumberedValues[Map[String, Long]] = {
+  @transient private lazy val ofPartitions: NumberedValues[PartitionReport] = {
     val show = ShownCounts.of(sparkContext, metrics)
-    registered(new NumberedValues(_.values.foreach(show)))
+    registered(new NumberedValues(_.values.foreach(report => show(report.counts))))
   }
+
+  private def reported: Iterable[PartitionReport] = ofPartitions.value.values
 
   protected final def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
     sparkContext.register(accumulator)
@@ -157,14 +153,15 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
 
   /** The accumulators to which the tasks of this batch report. */
   protected final def report: BatchReport =
-    new BatchReport(longMetric("numOutputRows"), ofPartitions, received, lastActive, groups)
+    new BatchReport(longMetric("numOutputRows"), ofPartitions, groups)
 
   override def getProgress(): StateOperatorProgress = {
-    val counts = BatchReport.sum(ofPartitions.value)
+    val counts = BatchReport.sum(reported.map(_.counts))
+    val received = BatchReport.largest(reported.map(_.watermarks), watermarkCount)
     figures.progress(
       shortName,
       name => counts.getOrElse(name, longMetric(name).value),
-      shownWatermarks(received.value) ++ shownGroups ++ shownReadings,
+      shownWatermarks(received) ++ shownGroups ++ shownReadings,
       shownExtremes,
       getStateInfo.numPartitions
     )

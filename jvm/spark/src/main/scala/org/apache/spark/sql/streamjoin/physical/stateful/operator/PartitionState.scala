@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.streamjoin.checkpoint.formats.SegmentsIntoRocksDB
 import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateShape, StoredNumbers}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.physical.stateful.shown.BatchReport
+import org.apache.spark.sql.streamjoin.physical.stateful.shown.{BatchReport, PartitionReport}
 import org.apache.spark.sql.streamjoin.spark.{
   StatefulOpStateStoreCheckpointInfo,
   StatefulOperatorStateInfo
@@ -99,7 +99,8 @@ private[physical] final class PartitionState(
         "stateMemory" -> store.metrics.memoryUsedBytes,
         "spilledBytes" -> spilled
       )
-      report.add(partition, counts ++ ofState, received, base.lastActiveMs, base.grouped)
+      val own = PartitionReport(counts ++ ofState, received, base.lastActiveMs)
+      report.add(partition, own, base.grouped)
     }
 
     private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L

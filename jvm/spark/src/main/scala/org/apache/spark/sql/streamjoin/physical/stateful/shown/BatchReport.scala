@@ -13,63 +13,50 @@ import io.streamjoin.watermark.GroupedWatermark
  * driver.
  *
  * @param emitted counts the output rows
- * @param ofPartitions all other counts, by partition
- * @param watermarks the watermark of each time column at the end of the batch
- * @param lastActiveMs the time at which each source last had a row, in milliseconds
  * @param groups the groups of the source columns that have groups, by source column
  */
 private[physical] final class BatchReport(
     val emitted: SQLMetric,
-    ofPartitions: NumberedValues[Map[String, Long]],
-    watermarks: ExtremeNumbers,
-    lastActiveMs: ExtremeNumbers,
+    ofPartitions: NumberedValues[PartitionReport],
     groups: Option[NumberedValues[GroupedWatermark]]
 ) extends Serializable {
 
-  def add(
-      partition: Int,
-      counts: Map[String, Long],
-      received: Array[Long],
-      active: Array[Long],
-      grouped: Seq[GroupedWatermark]
-  ): Unit = {
-    ofPartitions.add(partition -> counts)
-    watermarks.add(received)
-    lastActiveMs.add(active)
+  def add(partition: Int, report: PartitionReport, grouped: Seq[GroupedWatermark]): Unit = {
+    ofPartitions.add(partition -> report)
     // all partitions have the same
     if (partition == 0) for (all <- groups; (of, i) <- grouped.zipWithIndex) all.add(i -> of)
   }
 }
 
+/**
+ * What a partition reports of a batch.
+ *
+ * @param counts all counts but that of the output rows
+ * @param watermarks the watermark of each time column at the end of the batch
+ * @param lastActiveMs the time at which each source last had a row, in milliseconds
+ */
+private[physical] final case class PartitionReport(
+    counts: Map[String, Long],
+    watermarks: Array[Long],
+    lastActiveMs: Array[Long]
+)
+
 private[physical] object BatchReport {
 
   /** The counts of all partitions together. */
-  def sum(ofPartitions: Map[Int, Map[String, Long]]): Map[String, Long] =
-    ofPartitions.values.flatten.groupMapReduce(_._1)(_._2)(_ + _)
-}
+  def sum(ofPartitions: Iterable[Map[String, Long]]): Map[String, Long] =
+    ofPartitions.flatten.groupMapReduce(_._1)(_._2)(_ + _)
 
-/**
- * Accumulator of a vector of numbers: for each position, the largest number of all tasks, or the
- * smallest one. Without a report, each number is `Watermarks.Unknown`.
- */
-private[physical] final class ExtremeNumbers(size: Int, smallest: Boolean = false)
-    extends AccumulatorV2[Array[Long], Array[Long]] {
-  private var numbers: Option[Array[Long]] = None
+  /** For each position, the largest number of all vectors; `Unknown` without vectors. */
+  def largest(vectors: Iterable[Array[Long]], size: Int): Array[Long] =
+    extreme(vectors, size)(math.max)
 
-  private def pick(a: Long, b: Long): Long = if (smallest) math.min(a, b) else math.max(a, b)
+  /** For each position, the smallest number of all vectors; `Unknown` without vectors. */
+  def smallest(vectors: Iterable[Array[Long]], size: Int): Array[Long] =
+    extreme(vectors, size)(math.min)
 
-  override def isZero: Boolean = numbers.isEmpty
-  override def copy(): ExtremeNumbers = {
-    val c = new ExtremeNumbers(size, smallest)
-    c.numbers = numbers
-    c
-  }
-  override def reset(): Unit = numbers = None
-  override def add(v: Array[Long]): Unit =
-    numbers = Some(numbers.fold(v.clone())(_.zip(v).map { case (a, b) => pick(a, b) }))
-  override def merge(other: AccumulatorV2[Array[Long], Array[Long]]): Unit =
-    if (!other.isZero) add(other.value)
-  override def value: Array[Long] = numbers.fold(Array.fill(size)(Watermarks.Unknown))(_.clone())
+  private def extreme(vectors: Iterable[Array[Long]], size: Int)(pick: (Long, Long) => Long) =
+    vectors.reduceOption(_.zip(_).map(pick.tupled)).getOrElse(Array.fill(size)(Watermarks.Unknown))
 }
 
 /**
