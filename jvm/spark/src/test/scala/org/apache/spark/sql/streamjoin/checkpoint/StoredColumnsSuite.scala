@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.types.StructType
+import org.json4s.JObject
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
@@ -51,5 +52,8 @@ class StoredColumnsSuite extends AnyFunSuite {
   test("other columns are left to the check of the schema, and no columns are accepted") {
     assert(accepts(described("v INT"), described("w INT NOT NULL")))
     assert(accepts("{}", described("v INT NOT NULL")))
+    // written by a version that stored the nullability of one plan
+    val earlier = JoinDescription.fields(described("v INT")) - StoredTwins.Part
+    assert(accepts(compact(render(JObject(earlier.toList))), described("v INT NOT NULL")))
   }
 }
