@@ -14,6 +14,9 @@ class PlanExchangesSuite extends PlannedChanges {
 
   private def sorts(df: DataFrame): Seq[String] = nodes(df, Sorts)
 
+  /** Changes from another plan than [[changes]], because equal inputs have one exchange. */
+  private def others(key: String): DataFrame = declared("value + 1 AS id", Seq(key))
+
   private def events(columns: String*): DataFrame =
     ordered(stream(columns :+ "timestamp AS t": _*), "t")
 
@@ -51,6 +54,8 @@ class PlanExchangesSuite extends PlannedChanges {
     val events = this.events("value AS id")
     val (a, b) = (events.as("a"), events.as("b"))
     assert(exchanges(joined(a, b, s"a.id = b.id AND $Bounds")).count(_ == Own) == 1)
+    val changed = together(changes("id"), changes("id"), "a.id = b.id", "left")
+    assert(exchanges(changed) == Seq(Own, "ReusedExchange"))
   }
 
   test("an input that all tasks read is not exchanged by StreamExchange") {
@@ -65,14 +70,14 @@ class PlanExchangesSuite extends PlannedChanges {
   }
 
   test("StreamExchange sorts changes by the hash of their join key, also for normalization") {
-    val one = together(changes("id"), changes("id"), "a.id = b.id", "left")
+    val one = together(changes("id"), others("id"), "a.id = b.id", "left")
     assert(exchanges(one) == Seq(Own, Own) && sorts(one) == Seq(Sorted, Sorted))
-    val movedKey = together(changes("id"), changes("id"), "a.k = b.id", "left")
+    val movedKey = together(changes("id"), others("id"), "a.k = b.id", "left")
     assert(exchanges(movedKey) == Seq.fill(4)(Own) && sorts(movedKey) == Seq.fill(4)(Sorted))
   }
 
   test("StreamExchange sorts the changes of a consolidated result") {
-    val joined = together(changes("id"), changes("id"), "a.id = b.id", "left")
+    val joined = together(changes("id"), others("id"), "a.id = b.id", "left")
     val consolidated = joined.selectExpr("a.k", "b.k AS other", "_change_type")
     assert(sorts(consolidated) == Seq.fill(3)(Sorted))
     assert(sorts(PythonCalls.toUpserts(
@@ -95,7 +100,7 @@ class PlanExchangesSuite extends PlannedChanges {
       val (a, b) = (events("value AS id").as("a"), events("value % 3 AS id").as("b"))
       val timed = exchanges(joined(a, b, s"a.id = b.id AND $Bounds"))
       assert(timed == Seq.fill(2)("Exchange hashpartitioning"))
-      val changed = together(changes("id"), changes("id"), "a.id = b.id", "left")
+      val changed = together(changes("id"), others("id"), "a.id = b.id", "left")
       assert(exchanges(changed) == Seq.fill(2)("Exchange hashpartitioning"))
       assert(sorts(changed) == Seq.fill(2)("Sort "))
     }

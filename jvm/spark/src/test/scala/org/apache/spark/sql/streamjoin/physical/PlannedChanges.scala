@@ -11,8 +11,10 @@ import io.streamjoin.PythonApi
 /** Changelog joins and the nodes of their physical plans. */
 private[physical] trait PlannedChanges extends AnalysisSession {
 
-  protected def changes(key: String*): DataFrame = PythonCalls.fromChangelog(
-    stream("value AS id", "value % 3 AS k", "'insert' AS op"),
+  protected def changes(key: String*): DataFrame = declared("value AS id", key)
+
+  protected def declared(id: String, key: Seq[String]): DataFrame = PythonCalls.fromChangelog(
+    stream(id, "value % 3 AS k", "'insert' AS op"),
     java.util.List.of(key: _*),
     "op",
     java.util.Map.of(),
