@@ -66,9 +66,9 @@ def test_another_column_of_the_same_name_is_refused(queries: Queries, kind: str)
         queries.run(kind, "b").step()
     message = str(refused.value)
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
-    assert "another column of the same name" in message
-    assert "of source 1" in message
-    assert "of source 2" in message
+    assert "a column of another source" in message
+    assert "from source 1" in message
+    assert "from source 2" in message
     queries.run(kind).step()
 
 
@@ -89,7 +89,7 @@ def test_evolve_refuses_another_column_of_the_same_name(
 ) -> None:
     columns = BOTH.split(", a.t")[0] if kind == "changelog" else BOTH
     queries.run(kind, "a", columns).step()
-    with pytest.raises(AnalysisException, match="another column of the same name") as refused:
+    with pytest.raises(AnalysisException, match="a column of another source") as refused:
         evolve(tmp_path / kind, tmp_path / "to", queries.run(kind, "b", columns).result)
     assert "STREAM_JOIN_REWRITE.UNSUPPORTED_CHANGE" in str(refused.value)
 
@@ -114,6 +114,29 @@ def test_evolve_places_rows_by_another_key_of_the_same_name(
     assert [row[:3] for batch in rows for row in batch] == [(2, 1, 2)]
 
 
+def test_a_select_between_joins_with_the_column_of_another_source_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    streams = {name: Landing(spark, tmp_path / name, SCHEMA) for name in "abc"}
+    for name in "abc":
+        streams[name].land({"id": 1, "t": "2024-05-04T10:00:00Z", "v": 1})
+
+    def run(one: str, timed: str = "a") -> Run:
+        a, b, c = (impose_order(streams[n].stream(), "t", "1 minute").alias(n) for n in "abc")
+        both = stream_join(a, b, WITHIN.format("b", "a"))
+        between = both.selectExpr(f"{one}.id", f"{timed}.t", "a.v").alias("ab")
+        result = stream_join(between, c, "ab.id = c.id AND " + WITHIN.format("c", "ab"))
+        return Run(result.select("ab.v"), tmp_path / "checkpoint")
+
+    run("a").step()
+    for other in (run("b"), run("a", "b")):
+        with pytest.raises(AnalysisException, match="a column of another source"):
+            other.step()
+    with pytest.raises(AnalysisException, match=r"MISSING_COLUMN.* the column id "):
+        evolve(tmp_path / "checkpoint", tmp_path / "to", run("b").result)
+    run("a").step()
+
+
 def test_rows_between_joins_in_another_order(spark: SparkSession, tmp_path: Path) -> None:
     streams = {name: Landing(spark, tmp_path / name, SCHEMA) for name in "abc"}
 
@@ -133,8 +156,8 @@ def test_rows_between_joins_in_another_order(spark: SparkSession, tmp_path: Path
     run("a", "b").step()
     with pytest.raises(AnalysisException) as refused:
         run("b", "a").step()
-    assert "its column v is another one of the same name" in str(refused.value)
-    assert "Found: v of source 1. Expected: v of source 2." in str(refused.value)
+    assert "its column v is from another source" in str(refused.value)
+    assert "Found: source 1. Expected: source 2." in str(refused.value)
 
     evolve(tmp_path / "checkpoint", tmp_path / "to", run("b", "a").result)
     land("c", 3)

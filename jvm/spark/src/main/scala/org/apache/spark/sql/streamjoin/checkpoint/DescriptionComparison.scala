@@ -130,7 +130,7 @@ private object DescriptionComparison {
     JoinDescription.Aliases,
     JoinDescription.Checksums,
     StoredColumns.Part,
-    StoredTwins.Part,
+    StoredReferences.Part,
     StoredSources.Part,
     ExcludedRules.Part,
     StoredGroupColumns.Part

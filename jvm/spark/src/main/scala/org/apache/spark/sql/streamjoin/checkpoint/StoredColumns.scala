@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.checkpoint
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.errors.StateErrors
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.{ColumnOrigin, TwinColumn}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.ColumnOrigin
 import org.apache.spark.sql.types.{DataType, Metadata, MetadataBuilder, StructField, StructType}
 import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
@@ -22,53 +22,47 @@ private[streamjoin] object StoredColumns {
   /** Name of the part of the description. */
   val Part: String = "columns"
 
-  // the metadata of a column that shares its name
+  // the metadata of a column
   private val Sources = "sources"
-  private val Columns = "columns"
   private val Number = "number"
 
-  /** @param twinOf the column as one that shares its name with another column of its input */
-  def part(columns: Side => Seq[Attribute], twinOf: Attribute => Option[TwinColumn]): JObject =
-    JObject(JField(
-      Part,
-      JoinDescription.bySide { side =>
-        parse(StructType(columns(side).map { a =>
-          StructField(a.name, a.dataType, a.nullable, twinOf(a).fold(Metadata.empty)(written))
-        }).json)
-      }
-    ))
+  def part(
+      columns: Side => Seq[Attribute],
+      originOf: Attribute => Option[ColumnOrigin]
+  ): JObject = JObject(JField(
+    Part,
+    JoinDescription.bySide { side =>
+      parse(StructType(columns(side).map { a =>
+        StructField(a.name, a.dataType, a.nullable, originOf(a).fold(Metadata.empty)(written))
+      }).json)
+    }
+  ))
 
-  private def written(twin: TwinColumn): Metadata = {
-    val from = twin.from.toArray
-    new MetadataBuilder()
-      .putLongArray(Sources, from.map(_.source.toLong))
-      .putStringArray(Columns, from.map(_.column))
-      .putLong(Number, twin.number.toLong)
-      .build()
-  }
+  private def written(origin: ColumnOrigin): Metadata = new MetadataBuilder()
+    .putLongArray(Sources, origin.sources.toArray.sorted.map(_.toLong))
+    .putLong(Number, origin.number.toLong)
+    .build()
 
-  /** A stored column as one that shares its name with another column of its input. */
-  def twinOf(column: StructField): Option[TwinColumn] = {
+  /** Where a stored column is from, if the checkpoint tells it. */
+  def originOf(column: StructField): Option[ColumnOrigin] = {
     val stored = column.metadata
     Option.when(stored.contains(Number)) {
-      val from = stored.getLongArray(Sources).map(_.toInt).zip(stored.getStringArray(Columns))
-        .map { case (source, column) => ColumnOrigin(source, column) }
-      TwinColumn(from.toSet, stored.getLong(Number).toInt)
+      ColumnOrigin(stored.getLongArray(Sources).map(_.toInt).toSet, stored.getLong(Number).toInt)
     }
   }
 
   /**
    * Refuses a query in which a column is never NULL, if the stored rows may have NULL in it, and one
-   * in which a column is another one of the same name.
+   * in which a column is from other sources.
    *
    * @param location path of the state
-   * @param old stored description, in JSON. One without this part is accepted, and one without
-   *   [[StoredTwins]]: those who wrote it stored other nullability than that of the analyzed query
+   * @param old stored description, in JSON. One without this part is accepted. So is one without
+   *   [[StoredReferences]]: earlier versions stored the nullability of one optimized plan
    * @param now description of the query, in JSON
    */
   def requireSame(location: String, old: String, now: String): Unit =
     for {
-      _ <- StoredTwins.read(old).toSeq
+      _ <- StoredReferences.read(old).toSeq
       side <- Side.both
       before <- read(old, side)
       after <- read(now, side)
@@ -81,10 +75,10 @@ private[streamjoin] object StoredColumns {
           before.sql,
           after.sql
         )
-      for ((was, is) <- before.zip(after); a <- twinOf(was); b <- twinOf(is) if a != b)
+      for ((was, is) <- before.zip(after); a <- originOf(was); b <- originOf(is) if a != b)
         throw StateErrors.otherQuery(
           location,
-          s"its column ${is.name} is another one of the same name",
+          s"its column ${is.name} is from another source",
           a.text,
           b.text
         )

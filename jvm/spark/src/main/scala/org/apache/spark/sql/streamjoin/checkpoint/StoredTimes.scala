@@ -26,8 +26,9 @@ private[streamjoin] final class StoredTimes(times: IndexedSeq[Expression], bound
     }
   }
 
-  /** The expressions of the times, each with its stored name. */
-  def named: Seq[(String, Expression)] = names.zip(times)
+  /** The expressions of some times, each with its stored name. */
+  def named(columns: Seq[Int]): Seq[(String, Expression)] =
+    columns.distinct.map(i => names(i) -> times(i))
 
   def apply(column: Int): StoredTime =
     StoredTime(names(column), TimeUnit.timeOf(times(column).dataType))

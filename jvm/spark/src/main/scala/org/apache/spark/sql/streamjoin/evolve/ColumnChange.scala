@@ -55,7 +55,6 @@ private[evolve] final case class ColumnChange(
  * @param rename the new names of columns, by their old ones
  * @param fill by the names of columns, the values of added ones, and those instead of NULL in columns
  *   that are never NULL in the changed query
- * @param origins where the columns of the changed query are from
  * @param same whether two names are equal, as the session compares them
  */
 private[evolve] final class ColumnChanges(
@@ -63,7 +62,6 @@ private[evolve] final class ColumnChanges(
     fill: Map[String, Any],
     zone: String,
     same: (String, String) => Boolean,
-    origins: PlacedOrigins,
     refuse: (String, Seq[(String, String)]) => Throwable
 ) {
 
@@ -78,24 +76,29 @@ private[evolve] final class ColumnChanges(
       .replaceAllIn(text, found => Regex.quoteReplacement(renamed(found.matched)))
 
   /**
-   * @param placesNow the places in the checkpoint of the sources of the changed rows
+   * The reader of a stored reference with the new names of columns. Those of keys, of an order and of
+   * a sequence have no column in their text.
+   */
+  def renamedReader(reader: String): String =
+    if (reader.matches("key \\d+|order|sequence")) reader else renamedIn(reader)
+
+  /**
    * @param required the columns of keys and event times. Stored rows must have a value of each
    * @return the columns of the query in their order, then the removed ones
    */
   def of(
       stored: StoredInput,
-      now: Seq[Attribute],
-      placesNow: Seq[Int],
+      changed: ChangedInput,
       required: Seq[Attribute]
   ): Seq[ColumnChange] = {
     val before = stored.rows
-    val places = new ColumnPlaces(stored, now, placesNow, origins, renamed, same, refuse)
-    val found = now.map(column => column -> places.of(column))
+    val places = new ColumnPlaces(stored, changed, renamed, same, refuse)
+    val found = changed.columns.map(column => column -> places.of(column))
     val changes = found.map {
       case (column, Some(at)) => kept(column, before(at), at)
       case (column, None) =>
         val change = added(column, required.exists(_.exprId == column.exprId))
-        change.copy(value = exceptPadded(column, change.value, found, before))
+        change.copy(value = exceptPadded(column, change.value, found, before, changed.sourceOf))
     }
     val removed = before.indices.diff(found.flatMap(_._2)).map { at =>
       ColumnChange(None, Some(before(at)), Literal(null), "removed")
@@ -111,14 +114,15 @@ private[evolve] final class ColumnChanges(
       column: Attribute,
       value: Expression,
       found: Seq[(Attribute, Option[Int])],
-      before: StructType
+      before: StructType,
+      sourceOf: Attribute => Option[Int]
   ): Expression = {
-    val (beside, others) = found.collect { case (c, Some(at)) => (origins.sourceOf(c), at) }
-      .partition(_._1 == origins.sourceOf(column))
+    val (beside, others) = found.collect { case (c, Some(at)) => (sourceOf(c), at) }
+      .partition(_._1 == sourceOf(column))
     val known = beside.map { case (_, at) =>
       IsNotNull(BoundReference(at, before(at).dataType, nullable = true)): Expression
     }
-    if (others.isEmpty || origins.sourceOf(column).isEmpty) value
+    if (others.isEmpty || sourceOf(column).isEmpty) value
     else known.reduceOption(Or).fold(value)(If(_, value, Literal(null, column.dataType)))
   }
 

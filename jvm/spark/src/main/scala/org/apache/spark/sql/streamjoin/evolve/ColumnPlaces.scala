@@ -17,40 +17,43 @@ private[evolve] final case class StoredInput(
     places: Seq[Int]
 ) {
 
-  /** The columns of sources that a column is computed from, if the checkpoint tells them. */
-  def originsOf(column: Int): Option[Set[ColumnOrigin]] =
-    StoredColumns.twinOf(rows(column)).map(_.from)
-      .filter(_.forall(o => sources.isDefinedAt(o.source)))
-      .map(_.map(o => o.copy(source = sources(o.source))))
+  /** The places of the sources of a column, if the checkpoint tells them; empty: not known. */
+  def sourcesOf(column: Int): Option[Set[Int]] =
+    StoredColumns.originOf(rows(column)).map(_.sources.flatMap(i => sources.lift(i)))
 }
 
 /**
- * Where the columns of the changed query are from.
+ * An input of the changed query.
  *
- * @param of the columns of sources that a column is computed from, as far as they are known. A source
- *   has its place in the checkpoint
+ * @param columns the columns of its rows
+ * @param sources the places in the checkpoint of its sources; `SourceMap.New` for new ones
+ * @param originOf where a column is from
  */
-private[evolve] final class PlacedOrigins(val of: Attribute => Set[ColumnOrigin]) {
+private[evolve] final case class ChangedInput(
+    columns: Seq[Attribute],
+    sources: Seq[Int],
+    originOf: Attribute => Option[ColumnOrigin]
+) {
+
+  /** The places of the sources of a column; empty: not known. */
+  def sourcesOf(column: Attribute): Set[Int] =
+    originOf(column).fold(Set.empty[Int])(_.sources.flatMap(i => sources.lift(i)))
 
   /** The place of the only source of a column. */
   def sourceOf(column: Attribute): Option[Int] =
-    Some(of(column).map(_.source)).filter(_.size == 1).map(_.head)
+    Some(sourcesOf(column)).filter(_.size == 1).map(_.head)
 }
 
 /**
- * Finds the columns of the changed query in the stored rows, by their names. Above a join, columns of
- * both inputs may have one name: then by the columns of the sources from which they are.
+ * Finds the columns of the changed query in the stored rows: by their names, and those of one name
+ * by their sources.
  *
- * @param now the columns of the changed rows
- * @param placesNow the places in the checkpoint of the sources of the changed rows
  * @param renamed the new name of an old column
  * @param same whether two names are equal
  */
 private[evolve] final class ColumnPlaces(
     stored: StoredInput,
-    now: Seq[Attribute],
-    placesNow: Seq[Int],
-    origins: PlacedOrigins,
+    changed: ChangedInput,
     renamed: String => String,
     same: (String, String) => Boolean,
     refuse: (String, Seq[(String, String)]) => Throwable
@@ -63,48 +66,37 @@ private[evolve] final class ColumnPlaces(
       val name = rows(at).name
       same(renamed(name), column.name) || same(name, column.name) && keepsName(name)
     }
-    val twins =
-      now.filter(c => same(c.name, column.name) && !origins.sourceOf(c).contains(SourceMap.New))
-    val told = named.flatMap(at => stored.originsOf(at).map(at -> _))
-    if (named.isEmpty || origins.sourceOf(column).contains(SourceMap.New)) None
-    else if (told.length == named.length && told.forall(_._2.nonEmpty)) among(told, column, twins)
-    else if (named.length == twins.length && !(named.length > 1 && areExchanged))
-      named.lift(twins.indexWhere(_.exprId == column.exprId))
-    else throw ambiguous(column)
+    val sources = changed.sourcesOf(column)
+    val others = changed.columns.filter(c => same(c.name, column.name) && !isNew(c))
+    def among(places: Seq[Int], columns: Seq[Attribute]) =
+      Option.when(places.length == columns.length)(
+        places(columns.indexWhere(_.exprId == column.exprId))
+      )
+    if (named.isEmpty || isNew(column)) None
+    else if (named.forall(stored.sourcesOf(_).nonEmpty)) {
+      val equal = named.filter(stored.sourcesOf(_).contains(sources))
+      if (equal.nonEmpty)
+        among(equal, others.filter(changed.sourcesOf(_) == sources)).orElse(throw ambiguous(column))
+      // of other sources, or another expression
+      else if (named.forall(at => areOther(stored.sourcesOf(at).get, sources))) None
+      else among(named, others).filter(_ => named.length == 1).orElse(throw ambiguous(column))
+    } else
+      among(named, others).filter(_ => named.length == 1 || !areExchanged)
+        .orElse(throw ambiguous(column))
   }
+
+  private def isNew(column: Attribute) = changed.sourceOf(column).contains(SourceMap.New)
+
+  private def areOther(a: Set[Int], b: Set[Int]) =
+    a.nonEmpty && b.nonEmpty && a.intersect(b).isEmpty
 
   /** Whether a column keeps this name, of those of several inputs of which one is renamed. */
   private def keepsName(name: String): Boolean =
-    rows.count(f => same(f.name, name)) > now.count(c => same(c.name, renamed(name)))
+    rows.count(f => same(f.name, name)) > changed.columns.count(c => same(c.name, renamed(name)))
 
   private def areExchanged: Boolean = {
-    val kept = placesNow.filter(places.contains)
+    val kept = changed.sources.filter(places.contains)
     kept != kept.sortBy(places.indexOf)
-  }
-
-  /**
-   * The place of a column, if the checkpoint tells from which columns of sources the stored ones are.
-   * A column of a source may have another name now.
-   *
-   * @param told the stored columns of its name
-   * @param twins those of the changed query
-   */
-  private def among(
-      told: Seq[(Int, Set[ColumnOrigin])],
-      column: Attribute,
-      twins: Seq[Attribute]
-  ): Option[Int] = {
-    def by[K](key: Set[ColumnOrigin] => K) = {
-      val own = key(origins.of(column))
-      (told.filter(t => key(t._2) == own).map(_._1), twins.filter(c => key(origins.of(c)) == own))
-    }
-    val (equal, equalNow) = by(identity)
-    val (near, nearNow) = by(_.map(_.source))
-    if (near.isEmpty) None
-    else if (equal.nonEmpty && equal.length == equalNow.length)
-      Some(equal(equalNow.indexWhere(_.exprId == column.exprId)))
-    else if (near.length == 1 && nearNow.length == 1) Some(near.head)
-    else throw ambiguous(column)
   }
 
   private def ambiguous(column: Attribute) =

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataWrite
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.checkpoint.{DescribedKind, StateSchemaFiles}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.{ColumnOrigins, InputSources}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.InputSources
 import org.apache.spark.sql.streamjoin.physical.PlannedQuery
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.EventTimeExec
 import org.apache.spark.sql.streamjoin.rewrite.{CheckpointRewrite, StateWriter}
@@ -137,13 +137,11 @@ private[evolve] final class Evolve(
       places: OperatorPlaces,
       sources: SourceMap
   ): Seq[EvolvedOperator] = {
-    val origins = new ColumnOrigins(query)
     val columns = new ColumnChanges(
       told.rename,
       told.fill,
       own.sessionState.conf.sessionLocalTimeZone,
       own.sessionState.conf.resolver,
-      new PlacedOrigins(origins.of(_).map(o => o.copy(source = sources.placeOf(o.source)))),
       refuse
     )
     requireUsed(operators, before)

@@ -4,10 +4,10 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.{
   DescribedKind,
   JoinDescription,
-  StoredColumns,
   StoredNumbers,
-  StoredSources,
-  StoredTwins
+  StoredReference,
+  StoredReferences,
+  StoredSources
 }
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
@@ -103,8 +103,12 @@ private[evolve] final class OperatorEvolution(
         places.before(before).lift(from(side).index).getOrElse(Nil),
         places.columnsBefore(before, from(side).index)
       )
-      val are = places.now(now).lift(side.index).getOrElse(Nil)
-      columns.of(stored, layout.columns(side), are, layout.required(side))
+      val changed = ChangedInput(
+        layout.columns(side),
+        places.now(now).lift(side.index).getOrElse(Nil),
+        now.exec.originOf
+      )
+      columns.of(stored, changed, layout.required(side))
     }
     requireKnown(now, continued, layout, sides)
     val found = watermarks.of(now, Some(before))
@@ -220,10 +224,8 @@ private[evolve] final class OperatorEvolution(
       s"the column ${added.name} is added to an input without a key, and a delete finds a row by " +
         "all columns"
     )
-    if (
-      (join.isOrder || after.kind != DescribedKind.EventTime) && !readsSame(now, continued, sides)
-    )
-      throw unsupported(now, "another column of the same name in its condition, key or event time")
+    if ((join.isOrder || after.kind != DescribedKind.EventTime) && !readsSame(now, continued))
+      throw unsupported(now, "a column of another source in its condition, key or event time")
     if (after.times.bounds == Seq(JoinDescription.Contradiction))
       throw refuse("NEVER_TRUE", Seq("operator" -> now.name))
     for {
@@ -232,26 +234,16 @@ private[evolve] final class OperatorEvolution(
     } throw refuse("OTHER_ZONE", Seq("operator" -> now.name, "before" -> was.id, "now" -> is.id))
   }
 
-  /** Whether columns that share their names are where those of the stored rows were. */
-  private def readsSame(
-      now: ChangedOperator,
-      continued: Continued,
-      sides: BySide[Seq[ColumnChange]]
-  ): Boolean = {
+  /** Whether the columns that the operator reads are from the same sources as before. */
+  private def readsSame(now: ChangedOperator, continued: Continued): Boolean = {
     val json = continued.before.join.metadata.operatorPropertiesJson
-    val inputs = StoredSources.read(json).map(_._1)
-    val origins = (for {
-      side <- Side.both
-      change <- sides(side)
-      column <- change.now
-      twin <- change.before.flatMap(StoredColumns.twinOf)
-    } yield {
-      val origin = s"${inputs(continued.from(side).index)}: ${twin.text}"
-      column.exprId -> columns.renamedIn(origin)
-    }).toMap
-    StoredTwins.read(json).forall { stored =>
-      stored.map(columns.renamedIn).toSet == now.exec.readTwins(a => origins.get(a.exprId)).toSet
-    }
+    val before = StoredSources.read(json).map(_._1).zip(places.before(continued.before)).toMap
+    val after = now.exec.sources.map(_._1).zip(places.now(now)).toMap
+    def placed(reference: StoredReference, places: Map[String, Seq[Int]]) =
+      (reference.origin.sources.map(places(reference.input)), reference.origin.number)
+    StoredReferences.read(json).forall(_.map { r =>
+      (columns.renamedReader(r.reader), columns.renamed(r.column), placed(r, before))
+    }.toSet == now.exec.storedReferences.map(r => (r.reader, r.column, placed(r, after))).toSet)
   }
 
   private def unsupported(now: ChangedOperator, what: String) =

@@ -54,7 +54,9 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case m: EventTimeMarks =>
       Seq(EventTimeMarksExec(m.times, m.delays, planLater(m.child)))
     case i: StreamJoinInput =>
-      Seq(StreamJoinInputExec(i.columns, i.sources, planLater(i.child)))
+      // equal inputs have one exchange, whatever columns the optimizer has pruned
+      val columns = i.columns.filter(_.child.references.subsetOf(i.child.outputSet))
+      Seq(StreamJoinInputExec(columns, i.sources, planLater(i.child)))
     case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, required(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>
       Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))

@@ -19,7 +19,7 @@ class StoredColumnsSuite extends AnyFunSuite {
       side =>
         DataTypeUtils.toAttributes(StructType.fromDDL(if (side == Side.Left) left else right)),
       _ => None
-    ) ~ StoredTwins.part(Nil)))
+    ) ~ StoredReferences.part(Nil)))
 
   private def accepts(before: String, now: String): Boolean =
     try {
@@ -53,7 +53,7 @@ class StoredColumnsSuite extends AnyFunSuite {
     assert(accepts(described("v INT"), described("w INT NOT NULL")))
     assert(accepts("{}", described("v INT NOT NULL")))
     // written by a version that stored the nullability of one plan
-    val earlier = JoinDescription.fields(described("v INT")) - StoredTwins.Part
+    val earlier = JoinDescription.fields(described("v INT")) - StoredReferences.Part
     assert(accepts(compact(render(JObject(earlier.toList))), described("v INT NOT NULL")))
   }
 }

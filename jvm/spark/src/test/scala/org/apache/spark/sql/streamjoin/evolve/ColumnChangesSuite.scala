@@ -32,9 +32,20 @@ class ColumnChangesSuite extends AnyFunSuite {
       fill,
       "UTC",
       _.equalsIgnoreCase(_),
-      new PlacedOrigins(a => sourceOf(a).map(ColumnOrigin(_, a.name)).toSet),
       (subClass, _) => new Refused(subClass)
-    ).of(StoredInput(StructType.fromDDL(before), places, places), now, places, required)
+    ).of(
+      StoredInput(StructType.fromDDL(before), places, places),
+      ChangedInput(
+        now,
+        places :+ SourceMap.New,
+        a => {
+          val source =
+            sourceOf(a).map(s => if (s == SourceMap.New) places.length else places.indexOf(s))
+          Some(ColumnOrigin(source.filter(_ >= 0).toSet, 1))
+        }
+      ),
+      required
+    )
 
   private def refused(changes: => Seq[ColumnChange]): String =
     intercept[Refused](changes).subClass

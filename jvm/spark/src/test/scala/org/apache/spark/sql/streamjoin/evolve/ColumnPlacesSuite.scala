@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.evolve
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, GenericInternalRow}
 import org.apache.spark.sql.streamjoin.checkpoint.StoredColumns
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinAnalysisException}
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.{ColumnOrigin, TwinColumn}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.ColumnOrigin
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 import org.json4s.jackson.JsonMethods.{compact, render}
 import org.scalatest.funsuite.AnyFunSuite
@@ -47,27 +47,28 @@ class ColumnPlacesSuite extends AnyFunSuite {
     val row = new GenericInternalRow(stored.indices.map { i =>
       if (nulls(i + 1)) null else Int.box(i + 1)
     }.toArray[Any])
-    changes(
-      rename,
-      fill,
-      columns
-    ).of(StoredInput(stored, places, places), columns.map(_._1), placesNow, Nil)
+    changes(rename, fill).of(StoredInput(stored, places, places), input(columns, placesNow), Nil)
       .filter(_.now.nonEmpty).map(_.value.eval(row))
   }
 
+  private def input(columns: Seq[(Attribute, Int)], places: Seq[Int]) = ChangedInput(
+    columns.map(_._1),
+    places,
+    a =>
+      columns.collectFirst {
+        case (c, source) if c.exprId == a.exprId =>
+          ColumnOrigin(Set(places.indexOf(source)).filter(_ >= 0), 1)
+      }
+  )
+
   private def changes(
       rename: Map[String, String],
-      fill: Map[String, Any] = Map.empty,
-      columns: Seq[(Attribute, Int)] = Nil
+      fill: Map[String, Any] = Map.empty
   ) = new ColumnChanges(
     rename,
     fill,
     "UTC",
     _.equalsIgnoreCase(_),
-    new PlacedOrigins(a =>
-      columns.collect { case (c, source) if c.exprId == a.exprId => ColumnOrigin(source, c.name) }
-        .toSet
-    ),
     (subClass, parameters) => StateErrors.rewrite(subClass, "there", parameters: _*)
   )
 
@@ -79,12 +80,10 @@ class ColumnPlacesSuite extends AnyFunSuite {
       rename: Map[String, String] = Map.empty
   ): Seq[Any] = {
     val columns = before.map(column)
-    val twins = columns.map { case (a, source) =>
-      a.exprId -> TwinColumn(Set(ColumnOrigin(source, a.name)), 1)
-    }.toMap
+    val origins = columns.map { case (a, source) => a.exprId -> ColumnOrigin(Set(source), 1) }.toMap
     val part = StoredColumns.part(
       side => if (side == Side.Left) columns.map(_._1) else Nil,
-      a => twins.get(a.exprId)
+      a => origins.get(a.exprId)
     )
     val stored = StoredColumns.read(compact(render(part)), Side.Left).get
     values(stored, Seq(0, 1), now, placesNow)(rename, Map.empty, Set.empty)

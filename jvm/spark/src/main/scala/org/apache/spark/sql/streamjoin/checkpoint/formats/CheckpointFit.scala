@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   DescriptionComparison,
   JoinDescription,
   StoredColumns,
-  StoredTwins
+  StoredReferences
 }
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 
@@ -52,7 +52,7 @@ private[streamjoin] object CheckpointFit {
     if (!mayTakeOver || !SegmentsIntoRocksDB.applies(old, now)) comparison.require("format")
     JoinDescription.check(location, old)
     comparison.requireAll()
-    StoredTwins.requireSame(location, old, now)
+    StoredReferences.requireSame(location, old, now)
     StoredColumns.requireSame(location, old, now)
   }
 

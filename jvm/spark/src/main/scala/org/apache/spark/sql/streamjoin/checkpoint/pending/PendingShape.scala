@@ -27,8 +27,9 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
   } yield PendingSide.limitType(limit))
 
   private val row = shown match {
-    case Seq((join, side)) if sides.length == 1 => join.rows(side)
-    case _                                      => StringType
+    case Seq((join, side)) if sides.length == 1 =>
+      StructType(join.rows(side).map(_.copy(metadata = Metadata.empty)))
+    case _ => StringType
   }
 
   val schema: StructType = {

@@ -82,9 +82,11 @@ private[changelog] object DescribedChangelog {
   /** The expressions by which a row is found and matched, each with its text in the description. */
   def identifying(spec: ChangelogSpec): Seq[(String, Expression)] =
     StoredTimes.keys(spec.on.equiKeys) ++ condition(spec) ++
-      new StoredTimes(spec.times.expressions, spec.bounds).named ++
+      spec.inputs.filters.map(f => f.sql -> f.condition) ++
       Side.both.map(spec.side).flatMap { side =>
-        (side.key.columns ++ side.key.sequence).map(identity(side) -> _)
+        val times = side.expiry.leaves ++ side.expiry.ttl.flatMap(_ => side.expiry.ttlTime)
+        (side.key.columns ++ side.key.sequence).map(identity(side) -> _) ++
+          new StoredTimes(spec.times.expressions, spec.bounds).named(times)
       }
 
   /**

@@ -66,8 +66,10 @@ private[streamjoin] final case class TimedJoinSpec(
   )
 
   /** The keys, each with its number, and the times, each with its text in the description. */
-  def identifying: Seq[(String, Expression)] =
-    StoredTimes.keys(equiKeys) ++ new StoredTimes(times.expressions, bounds).named
+  def identifying: Seq[(String, Expression)] = {
+    val used = Side.both.flatMap(side => bounds.probeColumn(side) +: bounds.limiting(side))
+    StoredTimes.keys(equiKeys) ++ new StoredTimes(times.expressions, bounds).named(used)
+  }
 
   /** The description that is stored beside the state. */
   def description(format: StateFormat): JoinDescription = {

@@ -16,13 +16,13 @@ import org.apache.spark.sql.types.DataType
  *
  * @param child the column
  * @param dataType its type, with the nullability of fields and elements
- * @param twin what distinguishes it from another column of its name, if there is one
+ * @param from where it is from
  */
 private[streamjoin] final case class AnalyzedColumn(
     child: Expression,
     override val dataType: DataType,
     override val nullable: Boolean,
-    twin: Option[TwinColumn]
+    from: ColumnOrigin
 ) extends UnaryExpression
     with Unevaluable {
 

@@ -42,9 +42,12 @@ private[streamjoin] object StreamJoinInput {
       input: LogicalPlan,
       zoned: Seq[ZonedPart] = Nil,
       sources: Seq[InputSource] = Nil,
-      twins: Map[ExprId, TwinColumn] = Map.empty
+      origins: Map[ExprId, ColumnOrigin] = Map.empty
   ): StreamJoinInput = StreamJoinInput(
-    input.output.map(a => AnalyzedColumn(a, a.dataType, a.nullable, twins.get(a.exprId))),
+    input.output.map { a =>
+      val origin = origins.getOrElse(a.exprId, ColumnOrigin(Set.empty, 1))
+      AnalyzedColumn(a, a.dataType, a.nullable, origin)
+    },
     zoned,
     sources,
     input

@@ -2,51 +2,47 @@ package org.apache.spark.sql.streamjoin.logical.resolve.shared
 
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.{ColumnOrigin, TwinColumn}
+import org.apache.spark.sql.catalyst.expressions.{Alias, ExprId}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.ColumnOrigin
 
-/** From which columns of which sources the columns of a plan are, as far as the plan tells. */
-private[streamjoin] final class ColumnOrigins(plan: LogicalPlan) {
+/** Finds the sources of the columns of an input, as far as its plan tells. */
+private[streamjoin] object ColumnOrigins {
 
-  private lazy val leaves = InputSources.leaves(plan)
-
-  private lazy val aliases: Seq[(LogicalPlan, Alias)] = plan.collect { case node =>
-    node.expressions.flatMap(_.collect { case a: Alias => node -> a })
-  }.flatten
-
-  private lazy val computed: Map[ExprId, Expression] =
-    aliases.map { case (_, a) => a.exprId -> a.child }.toMap
-
-  private lazy val known: Map[ExprId, ColumnOrigin] = leaves.zipWithIndex.flatMap {
-    case (leaf, i) =>
-      leaf.output.map(a => a.exprId -> ColumnOrigin(i, a.name))
-  }.toMap ++ constants
-
-  /** Columns that read none: they are of the only source below. */
-  private def constants: Map[ExprId, ColumnOrigin] = (for {
-    (node, a) <- aliases if a.child.references.isEmpty
-    leaf <- Some(InputSources.leaves(node)).collect { case Seq(leaf) => leaf }
-  } yield a.exprId -> ColumnOrigin(leaves.indexWhere(_ eq leaf), a.name)).toMap
-
-  /** The columns of sources that a column is computed from; empty: not known. */
-  def of(column: Attribute): Set[ColumnOrigin] = of(column.exprId, Set.empty)
-
-  private def of(id: ExprId, seen: Set[ExprId]): Set[ColumnOrigin] =
-    if (seen(id)) Set.empty
-    else
-      known.get(id).toSet ++ computed.get(id).toSet.flatMap { (value: Expression) =>
-        value.references.toSet.flatMap((a: Attribute) => of(a.exprId, seen + id))
-      }
-
-  /** The columns of the plan that share their name with another one. */
-  def twins: Map[ExprId, TwinColumn] = {
-    val named = plan.output.groupBy(_.name.toLowerCase(Locale.ROOT)).values.filter(_.length > 1)
-    named.flatMap { same =>
-      val from = same.map(of)
-      same.indices.map { i =>
-        same(i).exprId -> TwinColumn(from(i), from.take(i).count(_ == from(i)) + 1)
-      }
+  def of(input: LogicalPlan): Map[ExprId, ColumnOrigin] = {
+    val from = sources(input, 0)
+    val found = input.output.map { a =>
+      (a.exprId, a.name.toLowerCase(Locale.ROOT), from.getOrElse(a.exprId, Set.empty[Int]))
+    }
+    found.zipWithIndex.map { case ((id, name, from), i) =>
+      val before = found.take(i).count { case (_, n, f) => n == name && f == from }
+      id -> ColumnOrigin(from, before + 1)
     }.toMap
+  }
+
+  /**
+   * The sources of the columns of a part of the input. Two parts may have columns with the same IDs.
+   *
+   * @param first the place of the first source of the part
+   */
+  private def sources(part: LogicalPlan, first: Int): Map[ExprId, Set[Int]] = part match {
+    case source if InputSources.isSource(source) =>
+      source.output.map(_.exprId -> Set(first)).toMap
+    // those of the first branch
+    case u: Union =>
+      val branch = sources(u.children.head, first)
+      u.output.zip(u.children.head.output).map { case (a, of) =>
+        a.exprId -> branch.getOrElse(of.exprId, Set.empty[Int])
+      }.toMap
+    case _ =>
+      val firsts = part.children.scanLeft(first)(_ + InputSources.leaves(_).length)
+      val below = part.children.zip(firsts).flatMap { case (child, at) => sources(child, at) }.toMap
+      // a constant is of the only source below
+      val ofConstant = Some(first).filter(_ => firsts.last == first + 1).toSet
+      val made = part.expressions.flatMap(_.collect { case a: Alias =>
+        val read = a.references.toSeq.flatMap(r => below.getOrElse(r.exprId, Set.empty[Int]))
+        a.exprId -> (if (a.references.isEmpty) ofConstant else read.toSet)
+      })
+      below ++ made
   }
 }

@@ -22,7 +22,7 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
       input,
       of(input),
       InputSources.of(input),
-      new ColumnOrigins(input).twins
+      ColumnOrigins.of(input)
     )
 
   /** Both inputs of a join with distinct columns and keyed watermarks. */

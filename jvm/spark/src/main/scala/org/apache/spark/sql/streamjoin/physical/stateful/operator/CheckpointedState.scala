@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreId,
   StateStoreMetadataV2
 }
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.{InputSource, TwinColumn}
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{ColumnOrigin, InputSource}
 import org.apache.spark.sql.streamjoin.spark.{StateStoreWriter, StatefulOperatorStateInfo}
 import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
 import org.apache.spark.sql.streamjoin.StreamJoinConf
@@ -33,8 +33,9 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredColumns,
   StoredDescription,
   StoredGroupColumns,
-  StoredSources,
-  StoredTwins
+  StoredReference,
+  StoredReferences,
+  StoredSources
 }
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.streamjoin.physical.stateful.times.StreamJoinInputExec
@@ -76,7 +77,7 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
 
   /**
    * The expressions by which rows are found, matched and ordered, each with its text in the
-   * description.
+   * description or the number of its key.
    */
   protected def identifying: Seq[(String, Expression)]
 
@@ -137,24 +138,24 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
   private[streamjoin] final def described: String =
     JoinDescription.and(
       description(format),
-      StoredSources.part(sources) ~ StoredColumns.part(storedColumns, twins.get(_).map(_._2)) ~
-        StoredTwins.part(readTwins(twins.get(_).map { case (i, twin) => s"$i: ${twin.text}" })) ~
-        ExcludedRules.part ~ StoredGroupColumns.part(groupColumns)
+      StoredSources.part(sources) ~ StoredColumns.part(storedColumns, originOf) ~
+        StoredReferences.part(storedReferences) ~ ExcludedRules.part ~
+        StoredGroupColumns.part(groupColumns)
     )
 
-  /**
-   * Its expressions that read columns which share their names, see [[StoredTwins]].
-   *
-   * @param originOf for such a column, where it is from
-   */
-  private[streamjoin] final def readTwins(originOf: Attribute => Option[String]): Seq[String] =
-    StoredTwins.texts(identifying, originOf)
+  /** The columns by which rows are found, matched and ordered. */
+  private[streamjoin] final def storedReferences: Seq[StoredReference] =
+    StoredReferences.of(identifying, origins.get)
 
-  /** The columns of the inputs that share their names, each with the name of its input. */
-  @transient private lazy val twins: AttributeMap[(String, TwinColumn)] = AttributeMap(for {
+  /** Where a column of an input is from. */
+  private[streamjoin] final def originOf(column: Attribute): Option[ColumnOrigin] =
+    origins.get(column).map(_._2)
+
+  /** Where the columns of the inputs are from, each with the name of its input. */
+  @transient private lazy val origins: AttributeMap[(String, ColumnOrigin)] = AttributeMap(for {
     (name, input) <- inputs
-    (column, twin) <- StreamJoinInputExec.of(input).toSeq.flatMap(_.twins)
-  } yield column -> (name -> twin))
+    (column, origin) <- StreamJoinInputExec.of(input).toSeq.flatMap(_.origins)
+  } yield column -> (name -> origin))
 
   /** The groups of its source columns. */
   protected def groupColumns: Seq[StoredGroupColumns] = Nil

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.{
   AnalyzedColumn,
-  InputSource,
-  TwinColumn
+  ColumnOrigin,
+  InputSource
 }
 
 /**
@@ -31,9 +31,9 @@ case class StreamJoinInputExec(
 
   override lazy val output: Seq[Attribute] = AnalyzedColumn.typed(child.output, columns)
 
-  /** The columns that share their name with another one. */
-  def twins: Seq[(Attribute, TwinColumn)] = columns.collect {
-    case AnalyzedColumn(a: Attribute, _, _, Some(twin)) => a -> twin
+  /** Where its columns are from. */
+  def origins: Seq[(Attribute, ColumnOrigin)] = columns.collect {
+    case AnalyzedColumn(a: Attribute, _, _, from) => a -> from
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =

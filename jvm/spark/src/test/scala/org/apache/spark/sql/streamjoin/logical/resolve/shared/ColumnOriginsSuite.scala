@@ -14,24 +14,40 @@ class ColumnOriginsSuite extends AnalysisSession {
   private def on(l: String, r: String, id: String = "id") =
     s"$l.id = $r.$id AND $r.t BETWEEN $l.t AND $l.t + INTERVAL '1' MINUTE"
 
-  private def twins(df: DataFrame): Seq[(String, String)] =
+  /** The columns of the topmost input, each with its origin. */
+  private def origins(df: DataFrame): Seq[(String, String)] =
     planOf(df).collectFirst { case i: StreamJoinInput => i }.get.columns.collect {
-      case AnalyzedColumn(a: Attribute, _, _, Some(twin)) =>
-        a.name -> twin.text
+      case AnalyzedColumn(a: Attribute, _, _, origin) => a.name -> origin.text
     }
 
-  test("columns that share their names are told apart by their sources") {
-    def above(columns: String*): DataFrame = {
-      val below = joined(input("a", "1 AS v"), input("b", "2 AS v", "value AS w"), on("a", "b"))
-      joined(below.selectExpr(columns: _*).alias("ab"), input("c"), on("c", "ab", "k"))
-    }
-    val key = Seq("a.id AS k", "a.t")
-    assert(twins(above(key :+ "a.v": _*)).isEmpty)
-    assert(twins(above(key ++ Seq("b.v", "a.v"): _*)) ==
-      Seq("v" -> "v of source 2", "v" -> "v of source 1"))
-    assert(twins(above(key ++ Seq("a.id + b.id AS s", "b.w AS S"): _*)) ==
-      Seq("s" -> "value of source 1 and value of source 2", "S" -> "value of source 2"))
-    assert(twins(above(key ++ Seq("b.w AS x", "b.id AS x"): _*)) ==
-      Seq("x" -> "value of source 2", "x" -> "value of source 2, number 2"))
+  /** Those of a join of the columns with another stream. */
+  private def above(below: DataFrame, columns: String*): Seq[(String, String)] =
+    origins(joined(below.selectExpr(columns: _*).alias("ab"), input("c"), on("c", "ab", "k")))
+      .filterNot(c => Seq("k", "t").contains(c._1))
+
+  private lazy val key = Seq("a.id AS k", "a.t")
+
+  test("columns are told apart by their sources, also those that share no name") {
+    val below = joined(input("a", "1 AS v"), input("b", "2 AS v", "value AS w"), on("a", "b"))
+    def of(columns: String*) = above(below, key ++ columns: _*)
+    assert(of("a.v") == Seq("v" -> "source 1"))
+    assert(of("b.v", "a.v") == Seq("v" -> "source 2", "v" -> "source 1"))
+    assert(of("a.id + b.id AS s", "b.w AS S") ==
+      Seq("s" -> "source 1 and source 2", "S" -> "source 2"))
+    assert(of("b.w AS x", "b.id AS x") == Seq("x" -> "source 2", "x" -> "source 2, number 2"))
+  }
+
+  test("two readers of one stream are two sources") {
+    val one = input("a")
+    val below = joined(one, one.alias("b"), on("a", "b"))
+    assert(above(below, key ++ Seq("a.id AS x", "b.id AS y"): _*) ==
+      Seq("x" -> "source 1", "y" -> "source 2"))
+  }
+
+  test("a column of a union is of its first branch, and the next input is counted behind both") {
+    val (a, other) = (stream("value AS id", "timestamp AS t"), stream("1L AS id", "timestamp AS t"))
+    val below = joined(ordered(a.union(other), "t").alias("a"), input("b"), on("a", "b"))
+    assert(above(below, key ++ Seq("a.id AS x", "b.id AS y"): _*) ==
+      Seq("x" -> "source 1", "y" -> "source 3"))
   }
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.{
   WholeStageCodegenExec
 }
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.analysis.AnalyzedColumn
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.{AnalyzedColumn, ColumnOrigin}
 import org.apache.spark.sql.types.LongType
 
 /** The input of a join within whole-stage code generation. */
@@ -25,7 +25,12 @@ class StreamJoinInputExecSuite extends AnalysisSession {
   private def around(below: SparkPlan, never: Boolean): SparkPlan = {
     val doubled = Alias(Multiply(below.output.head, Literal(2L)), "v")()
     val input = StreamJoinInputExec(
-      Seq(AnalyzedColumn(doubled.toAttribute, LongType, nullable = !never, None)),
+      Seq(AnalyzedColumn(
+        doubled.toAttribute,
+        LongType,
+        nullable = !never,
+        ColumnOrigin(Set.empty, 1)
+      )),
       Nil,
       ProjectExec(Seq(below.output.head, doubled), below)
     )

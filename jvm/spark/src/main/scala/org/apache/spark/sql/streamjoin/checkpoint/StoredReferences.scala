@@ -1,0 +1,89 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.ColumnOrigin
+import org.json4s._
+import org.json4s.JsonDSL._
+
+/**
+ * A column that an operator reads, with its origin.
+ *
+ * @param reader the text of the expression that reads it, or the number of its key
+ * @param input the name of the input
+ */
+private[streamjoin] final case class StoredReference(
+    reader: String,
+    input: String,
+    column: String,
+    origin: ColumnOrigin
+) {
+  def text: String = s"$reader with $column of the $input input from ${origin.text}"
+}
+
+/**
+ * The columns by which an operator finds, matches and orders rows, as stored in its description.
+ *
+ * The other parts of the description name columns without their qualifiers. So above a join of `a`
+ * and `b`, the keys `c.id = a.id` and `c.id = b.id` have the same text.
+ */
+private[streamjoin] object StoredReferences {
+
+  /** Name of the part of the description. */
+  val Part: String = "references"
+
+  /**
+   * The columns that expressions read.
+   *
+   * @param readers expressions, each with its text in the other parts or the number of its key
+   * @param originOf the input and the origin of a column
+   */
+  def of(
+      readers: Seq[(String, Expression)],
+      originOf: Attribute => Option[(String, ColumnOrigin)]
+  ): Seq[StoredReference] = for {
+    (reader, e) <- readers
+    a <- e.references.toSeq
+    (input, origin) <- originOf(a)
+  } yield StoredReference(reader, input, a.name, origin)
+
+  def part(references: Seq[StoredReference]): JObject =
+    Part -> references.distinct.sortBy(_.text).map { r =>
+      ("reader" -> r.reader) ~ ("input" -> r.input) ~ ("column" -> r.column) ~ written(r.origin)
+    }
+
+  private[checkpoint] def written(origin: ColumnOrigin): JObject =
+    ("sources" -> origin.sources.toSeq.sorted) ~ ("number" -> origin.number)
+
+  /** The columns in a description; none if it does not have them. */
+  def read(json: String): Option[Seq[StoredReference]] =
+    JoinDescription.fields(json).get(Part).map(_.children.map { r =>
+      def text(name: String) = JoinDescription.shown(r \ name)
+      val sources = (r \ "sources").children.collect { case JInt(i) => i.toInt }
+      val number = (r \ "number").asInstanceOf[JInt].num.toInt
+      StoredReference(
+        text("reader"),
+        text("input"),
+        text("column"),
+        ColumnOrigin(sources.toSet, number)
+      )
+    })
+
+  /**
+   * Refuses a query that reads a column of another source.
+   *
+   * @param old stored description, in JSON. One without this part is accepted
+   * @param now description of the query, in JSON
+   */
+  def requireSame(location: String, old: String, now: String): Unit =
+    for (before <- read(old); after <- read(now) if before.toSet != after.toSet)
+      throw StateErrors.otherQuery(
+        location,
+        "its condition, key or event time has a column of another source",
+        shown(before.diff(after)),
+        shown(after.diff(before))
+      )
+
+  private def shown(some: Seq[StoredReference]): String =
+    if (some.isEmpty) "none" else some.map(_.text).mkString("; ")
+}
