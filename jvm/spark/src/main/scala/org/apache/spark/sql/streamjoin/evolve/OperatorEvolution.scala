@@ -97,19 +97,7 @@ private[evolve] final class OperatorEvolution(
   ): EvolvedOperator = {
     import continued.{before, from}
     val join = before.join
-    val sides = BySide.of { side =>
-      val stored = StoredInput(
-        join.rows(from(side)),
-        places.before(before).lift(from(side).index).getOrElse(Nil),
-        places.columnsBefore(before, from(side).index)
-      )
-      val changed = ChangedInput(
-        layout.columns(side),
-        places.now(now).lift(side.index).getOrElse(Nil),
-        now.exec.originOf
-      )
-      columns.of(stored, changed, layout.required(side))
-    }
+    val sides = BySide.of(columnsOf(now, layout, continued))
     requireKnown(now, continued, layout, sides)
     val found = watermarks.of(now, Some(before))
     val evicting = layout.evicting(WatermarkTable.base(found))
@@ -153,6 +141,24 @@ private[evolve] final class OperatorEvolution(
       .of(now, layout.description, continued, sides, counts, evicting, complete, zone)
     val ofGroups = watermarks.changedGroups(now, found).map("  " + _)
     EvolvedOperator(now, reader, contents, told ++ ofGroups)
+  }
+
+  /** The columns of the stored rows of a side. */
+  private def columnsOf(now: ChangedOperator, layout: StoredLayout, continued: Continued)(
+      side: Side
+  ): Seq[ColumnChange] = {
+    import continued.{before, from}
+    val stored = StoredInput(
+      before.join.rows(from(side)),
+      places.before(before).lift(from(side).index).getOrElse(Nil),
+      places.columnsBefore(before, from(side).index)
+    )
+    val changed = ChangedInput(
+      layout.columns(side),
+      places.now(now).lift(side.index).getOrElse(Nil),
+      now.exec.originOf
+    )
+    columns.of(stored, changed, layout.required(side))
   }
 
   /**
