@@ -53,14 +53,15 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
   /** The key with a hash, and with this partition while it is not spread; null if there is none. */
   private def find(hash: Long, keyPartition: Int): Spread = {
     val key = byHash.getOrNull(hash)
-    if (key == null || keyPartition == Routing.NoPartition || keyPartition == key.partition) key
+    if (key == null || keyPartition == ReachBuckets.NoPartition || keyPartition == key.partition)
+      key
     else null
   }
 
   /**
-   * The partition that owns a row; [[Routing.NoPartition]]: that of its key.
+   * The partition that owns a row; [[ReachBuckets.NoPartition]]: that of its key.
    *
-   * @param keyPartition that of its key; [[Routing.NoPartition]]: of the keys with this hash, the
+   * @param keyPartition that of its key; [[ReachBuckets.NoPartition]]: of the keys with this hash, the
    *   spread one is meant
    */
   def owner(
@@ -71,10 +72,10 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
       keyPartition: Int
   ): Int = {
     val key = find(hash, keyPartition)
-    if (key == null) Routing.NoPartition else key.owner(side, time, partitions)
+    if (key == null) ReachBuckets.NoPartition else key.owner(side, time, partitions)
   }
 
-  /** The partition that has a replica of a row, or [[Routing.NoPartition]]. */
+  /** The partition that has a replica of a row, or [[ReachBuckets.NoPartition]]. */
   def replica(
       side: Side,
       hash: Long,
@@ -83,7 +84,7 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
       keyPartition: Int
   ): Int = {
     val key = find(hash, keyPartition)
-    if (key == null) Routing.NoPartition else key.replica(side, time, partitions)
+    if (key == null) ReachBuckets.NoPartition else key.replica(side, time, partitions)
   }
 
   /** Adds keys. */
@@ -100,13 +101,13 @@ object HotKeys {
 
     def owner(side: Side, time: Long, partitions: Int): Int = {
       val bucket = buckets.bucketOf(side, time)
-      if (bucket < key.from) Routing.NoPartition
+      if (bucket < key.from) ReachBuckets.NoPartition
       else turned(ReachBuckets.partition(bucket, partitions), partitions)
     }
 
     def replica(side: Side, time: Long, partitions: Int): Int = {
       val there = buckets.replica(side, time, partitions, key.from)
-      if (there == Routing.NoPartition) there else turned(there, partitions)
+      if (there == ReachBuckets.NoPartition) there else turned(there, partitions)
     }
 
     /** Turns the partitions of buckets so that the first bucket is in the partition of the key. */

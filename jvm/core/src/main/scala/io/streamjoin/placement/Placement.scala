@@ -47,7 +47,7 @@ final case class Placement(
       case Routing.Shared => key != Routing.ReplicaKey
       case buckets: Routing.ByBuckets if replicated(side) && partitions > 1 =>
         val owner = buckets.owner(side, key, time, partitions, keyPartition)
-        owner == Routing.NoPartition || owner == partition
+        owner == ReachBuckets.NoPartition || owner == partition
       case _ => true
     }
 }

@@ -58,7 +58,7 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
     ReachBuckets.partition(bucketOf(side, time), partitions)
 
   /**
-   * The partition that has a replica of the row; [[Routing.NoPartition]] if all its possible
+   * The partition that has a replica of the row; [[ReachBuckets.NoPartition]] if all its possible
    * partners are with it.
    *
    * @param from the first bucket that may have replicas
@@ -71,15 +71,18 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
   ): Int = {
     val bucket = bucketOf(side, time)
     val next = bucket + neighbour(side, time)
-    if (next == bucket || math.min(bucket, next) < from) Routing.NoPartition
+    if (next == bucket || math.min(bucket, next) < from) ReachBuckets.NoPartition
     else {
       val there = ReachBuckets.partition(next, partitions)
-      if (there == ReachBuckets.partition(bucket, partitions)) Routing.NoPartition else there
+      if (there == ReachBuckets.partition(bucket, partitions)) ReachBuckets.NoPartition else there
     }
   }
 }
 
 object ReachBuckets {
+
+  /** Stands for no partition. An `Option` would be allocated for each row. */
+  val NoPartition: Int = -1
 
   /** A larger reach would not limit anything. */
   val Farthest: Long = Long.MaxValue / 16

@@ -72,10 +72,10 @@ object Routing {
     def single: Option[Side]
 
     /**
-     * The partition that owns a row; [[NoPartition]]: the one that it has without buckets.
+     * The partition that owns a row; [[ReachBuckets.NoPartition]]: the one that it has without buckets.
      *
      * @param keyPartition the one of its key while the key is not spread, if the key
-     *   [[isSpread]]; [[NoPartition]]: the hash alone identifies the key
+     *   [[isSpread]]; [[ReachBuckets.NoPartition]]: the hash alone identifies the key
      */
     final def owner(
         side: Side,
@@ -88,7 +88,7 @@ object Routing {
       case ByKeyAndTime(_, hot) => hot.owner(side, key, time, partitions, keyPartition)
     }
 
-    /** The partition that has a replica of a row, or [[NoPartition]]. */
+    /** The partition that has a replica of a row, or [[ReachBuckets.NoPartition]]. */
     final def replica(
         side: Side,
         key: Long,
@@ -96,7 +96,7 @@ object Routing {
         partitions: Int,
         keyPartition: Int
     ): Int = this match {
-      case _ if !hasReplicas(side) => Routing.NoPartition
+      case _ if !hasReplicas(side) => ReachBuckets.NoPartition
       case ByTime(_, buckets)      => buckets.replica(side, time, partitions)
       case ByKeyAndTime(_, hot)    => hot.replica(side, key, time, partitions, keyPartition)
     }
@@ -128,9 +128,6 @@ object Routing {
 
   /** The key of replicas without an equality. */
   val ReplicaKey: Long = 1L
-
-  /** Stands for no partition. An `Option` would be allocated for each row. */
-  val NoPartition: Int = -1
 
   /** The routings that are described by their name alone. */
   val named: Seq[Routing] = Seq(ByKey, Broadcast(Left), Broadcast(Right), Shared)

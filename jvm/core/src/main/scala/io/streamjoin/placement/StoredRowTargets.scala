@@ -28,9 +28,9 @@ final class StoredRowTargets(routing: Routing, partitions: Int) {
   ): Unit = routing match {
     case buckets: Routing.ByBuckets =>
       val owner = buckets.owner(side, key, time, partitions, keyPartition)
-      visit(if (owner == Routing.NoPartition) keyPartition else owner, key)
+      visit(if (owner == ReachBuckets.NoPartition) keyPartition else owner, key)
       val replica = buckets.replica(side, key, time, partitions, keyPartition)
-      if (replica != Routing.NoPartition) visit(replica, key)
+      if (replica != ReachBuckets.NoPartition) visit(replica, key)
     case Routing.Shared =>
       val owner = Math.floorMod(row.hashCode, partitions)
       for (p <- 0 until partitions)

@@ -30,8 +30,8 @@ class HotKeysSuite extends AnyFunSuite {
         val at = times.map { case (side, t) =>
           val home = routing.owner(side, 7L, t, partitions, own)
           val replica = routing.replica(side, 7L, t, partitions, own)
-          side -> ((if (home == Routing.NoPartition) own else home) +:
-            Seq(replica).filter(_ != Routing.NoPartition))
+          side -> ((if (home == ReachBuckets.NoPartition) own else home) +:
+            Seq(replica).filter(_ != ReachBuckets.NoPartition))
         }
         withClue(onFailure(s"$routing, $partitions partitions, $l, $r: $at ")) {
           for ((side, places) <- at) {
@@ -58,11 +58,17 @@ class HotKeysSuite extends AnyFunSuite {
     val buckets = ReachBuckets(0, 5, 20)
     val routing = Routing.ByKeyAndTime(Some(Side.Left), HotKeys(buckets, Seq(HotKey(7L, 1, 3))))
     def replicas(times: Range) =
-      times.count(routing.replica(Side.Right, 7L, _, 4, 1) != Routing.NoPartition)
+      times.count(routing.replica(Side.Right, 7L, _, 4, 1) != ReachBuckets.NoPartition)
     assert(replicas(0 until 70) == 0)
     assert(replicas(75 until 80) == 5 && replicas(80 until 85) == 5)
     assert(replicas(80 until 2080) > 800 && replicas(80 until 2080) <= 1000)
-    assert((0 until 2080).forall(routing.replica(Side.Left, 7L, _, 4, 1) == Routing.NoPartition))
+    assert((0 until 2080).forall(routing.replica(
+      Side.Left,
+      7L,
+      _,
+      4,
+      1
+    ) == ReachBuckets.NoPartition))
   }
 
   test("consecutive buckets of a hot key use all partitions evenly") {
@@ -80,14 +86,14 @@ class HotKeysSuite extends AnyFunSuite {
   test("a key with the hash of a hot key but another partition is not spread") {
     val hot = HotKeys(ReachBuckets(0, 5, 20), Seq(HotKey(7L, 1, 3)))
     val times = 60L to 400L
-    assert(times.exists(hot.replica(Side.Left, 7L, _, 4, 1) != Routing.NoPartition))
-    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, 1) != Routing.NoPartition))
-    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, 2) == Routing.NoPartition))
-    assert(times.forall(hot.replica(Side.Left, 7L, _, 4, 2) == Routing.NoPartition))
+    assert(times.exists(hot.replica(Side.Left, 7L, _, 4, 1) != ReachBuckets.NoPartition))
+    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, 1) != ReachBuckets.NoPartition))
+    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, 2) == ReachBuckets.NoPartition))
+    assert(times.forall(hot.replica(Side.Left, 7L, _, 4, 2) == ReachBuckets.NoPartition))
     // without a known partition, a row counts as one of the hot key
     for (t <- times)
       assert(
-        hot.owner(Side.Left, 7L, t, 4, Routing.NoPartition) ==
+        hot.owner(Side.Left, 7L, t, 4, ReachBuckets.NoPartition) ==
           hot.owner(Side.Left, 7L, t, 4, 1)
       )
   }
@@ -101,8 +107,20 @@ class HotKeysSuite extends AnyFunSuite {
         val other = random.nextLong() >> random.nextInt(60)
         assert(hot.contains(other) == hashes.contains(other))
         if (!hot.contains(other)) {
-          assert(hot.owner(Side.Left, other, 100, 5, Routing.NoPartition) == Routing.NoPartition)
-          assert(hot.replica(Side.Left, other, 100, 5, Routing.NoPartition) == Routing.NoPartition)
+          assert(hot.owner(
+            Side.Left,
+            other,
+            100,
+            5,
+            ReachBuckets.NoPartition
+          ) == ReachBuckets.NoPartition)
+          assert(hot.replica(
+            Side.Left,
+            other,
+            100,
+            5,
+            ReachBuckets.NoPartition
+          ) == ReachBuckets.NoPartition)
         }
       }
     }

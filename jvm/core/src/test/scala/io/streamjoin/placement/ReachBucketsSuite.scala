@@ -29,8 +29,8 @@ class ReachBucketsSuite extends AnyFunSuite {
       replica(routing, side, time, partitions).toList
 
   private def replica(routing: Routing.ByTime, side: Side, time: Long, partitions: Int) =
-    Some(routing.replica(side, Routing.NoKey, time, partitions, Routing.NoPartition))
-      .filter(_ != Routing.NoPartition)
+    Some(routing.replica(side, Routing.NoKey, time, partitions, ReachBuckets.NoPartition))
+      .filter(_ != ReachBuckets.NoPartition)
 
   for (single <- Seq(None, Some(Side.Left), Some(Side.Right)))
     test(
@@ -61,7 +61,7 @@ class ReachBucketsSuite extends AnyFunSuite {
                 val replica = places.tail
                 for (p <- 0 until partitions if places.contains(p)) {
                   val here = Placement(routing, p, partitions)
-                  val owns = here.owns(side, Routing.NoKey, times(side), Routing.NoPartition)
+                  val owns = here.owns(side, Routing.NoKey, times(side), ReachBuckets.NoPartition)
                   assert(owns == !replica.contains(p))
                   assert(owns || here.mayMeetReplicas(side))
                 }
@@ -92,7 +92,7 @@ class ReachBucketsSuite extends AnyFunSuite {
   test("rows that match at a single distance need no replicas") {
     val buckets = ReachBuckets.of(-5, 5, bothCopied = true).get
     for (time <- -20L to 20L; side <- Side.both)
-      assert(buckets.replica(side, time, 3) == Routing.NoPartition)
+      assert(buckets.replica(side, time, 3) == ReachBuckets.NoPartition)
     assert(buckets.owner(Side.Left, 7, 5) == buckets.owner(Side.Right, 12, 5))
   }
 

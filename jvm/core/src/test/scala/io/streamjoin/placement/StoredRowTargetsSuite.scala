@@ -53,7 +53,7 @@ class StoredRowTargetsSuite extends AnyFunSuite {
       val routing = Routing.ByTime(single, buckets)
       val found = targets(routing, n, side, time, 0)
       assert(found.forall(_._2 == 7L))
-      val none = Routing.NoPartition
+      val none = ReachBuckets.NoPartition
       for (p <- 0 until n)
         assert(Placement(
           routing,

@@ -4,7 +4,7 @@ import io.streamjoin.bounds.{RowBounds, RowTimes}
 import io.streamjoin.join.Counters
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinRows, JoinStats, KeyLoad, TaskLoad}
 import io.streamjoin.model.{JoinType, Side, Watermarks}
-import io.streamjoin.placement.{Placement, Routing}
+import io.streamjoin.placement.{Placement, ReachBuckets, Routing}
 
 /**
  * A join over several partitions. The routing places the rows. With a routing without keys, the
@@ -61,8 +61,8 @@ final class RoutedDriver(
       val (key, time) = (rows.key(row.side, row), bounds(row.side).probeTime(times))
       val owner = routing.owner(row.side, key, time, partitions, home)
       val replica = routing.replica(row.side, key, time, partitions, home)
-      (if (owner == Routing.NoPartition) home else owner) +:
-        Seq(replica).filter(_ != Routing.NoPartition)
+      (if (owner == ReachBuckets.NoPartition) home else owner) +:
+        Seq(replica).filter(_ != ReachBuckets.NoPartition)
     }
   }
 

@@ -5,7 +5,7 @@ import io.streamjoin.join.{Counters, Disorder, JoinOutput}
 import io.streamjoin.join.Count.{Evicted, Input, Joined, Late, NullPadded, NullTime}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
-import io.streamjoin.placement.{Placement, Routing}
+import io.streamjoin.placement.{Placement, ReachBuckets, Routing}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
@@ -198,7 +198,7 @@ final class EventTimeJoin[R, O](
 
   /** The partition of the key of a row, computed only if rows of the key are spread. */
   private def partitionOf(side: Side, row: R, key: Long): Int =
-    if (isSpread(key)) rows.partition(side, row, partitions) else Routing.NoPartition
+    if (isSpread(key)) rows.partition(side, row, partitions) else ReachBuckets.NoPartition
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -246,7 +246,7 @@ final class EventTimeJoin[R, O](
     private var replica = false
 
     /** The partition of its key, which is that of its partners. */
-    private var keyPartition = Routing.NoPartition
+    private var keyPartition = ReachBuckets.NoPartition
     private var key = 0L
     private var time = 0L
     private var (from, to) = (0L, 0L)

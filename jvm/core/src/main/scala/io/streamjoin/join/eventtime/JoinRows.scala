@@ -30,7 +30,7 @@ trait JoinRows[R] {
 
   /**
    * The partition of the key of a row, while the key is not spread. Equal keys have one
-   * partition; keys with equal hashes need not. [[io.streamjoin.placement.Routing.NoPartition]] if
+   * partition; keys with equal hashes need not. [[io.streamjoin.placement.ReachBuckets.NoPartition]] if
    * equal hashes are always equal keys.
    */
   def partition(side: Side, row: R, partitions: Int): Int

@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.StoredLayout
 import org.apache.spark.sql.streamjoin.rewrite.RowMover
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
-import io.streamjoin.placement.{Placement, Routing, StoredRowTargets}
+import io.streamjoin.placement.{Placement, ReachBuckets, StoredRowTargets}
 
 /**
  * Counts of the stored rows of one side.
@@ -76,7 +76,7 @@ private[evolve] final class EvolvedRows(
   /** Of the copies of a row, only that of its owner counts. A hash identifies a hot key. */
   private def isOwned(row: StoredRow): Boolean =
     join.routing.countsIn(partition, row.side) &&
-      placement.owns(row.side, row.key, row.time, Routing.NoPartition)
+      placement.owns(row.side, row.key, row.time, ReachBuckets.NoPartition)
 
   private final class OneSide(side: Side) {
     private val rule = flags(side)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
 import org.apache.spark.sql.streamjoin.rewrite.RowMover
 
 import io.streamjoin.model.{BySide, Side}
-import io.streamjoin.placement._
+import io.streamjoin.placement.{ReachBuckets, _}
 
 /**
  * What the rows of a partition show of their keys.
@@ -73,7 +73,7 @@ private[rescale] final class RowPlaces(
    */
   def foreach(row: StoredRow)(visit: (Int, Long) => Unit): Unit =
     if (routing.countsIn(partition, row.side)) {
-      if (!keyed(row.side)) place(row, Routing.NoPartition, 0)(visit)
+      if (!keyed(row.side)) place(row, ReachBuckets.NoPartition, 0)(visit)
       else {
         for (values <- agreeing(row)) {
           for (key <- hot.get(row.key) if key.partition == values.oldPartition)
@@ -119,7 +119,7 @@ private[rescale] final class RowPlaces(
   /** Whether the row is in the partition of a time bucket, instead of that of its key. */
   private def isInBucket(row: StoredRow, keyPartition: Int): Boolean = routing match {
     case buckets: Routing.ByBuckets =>
-      buckets.owner(row.side, row.key, row.time, from, keyPartition) != Routing.NoPartition
+      buckets.owner(row.side, row.key, row.time, from, keyPartition) != ReachBuckets.NoPartition
     case _ => false
   }
 }

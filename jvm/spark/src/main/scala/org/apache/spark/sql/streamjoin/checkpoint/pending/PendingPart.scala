@@ -15,7 +15,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{StoredGroupColumns, StoredGro
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.model.{Side, Watermarks}
-import io.streamjoin.placement.{Placement, Routing}
+import io.streamjoin.placement.{Placement, ReachBuckets}
 import io.streamjoin.watermark.GroupedWatermark
 
 /** Input partition of the data source: one partition of one join's state. */
@@ -78,7 +78,7 @@ private[pending] final case class PendingPart(
    */
   private def isShown(row: StoredRow): Boolean =
     join.routing.countsIn(partition, row.side) &&
-      placement.owns(row.side, row.key, row.time, Routing.NoPartition)
+      placement.owns(row.side, row.key, row.time, ReachBuckets.NoPartition)
 
   @transient private lazy val placement = Placement(join.routing, partition, join.partitions)
 

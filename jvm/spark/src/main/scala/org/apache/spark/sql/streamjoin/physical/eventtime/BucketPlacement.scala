@@ -25,7 +25,7 @@ import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
 import io.streamjoin.model.Side
-import io.streamjoin.placement.Routing
+import io.streamjoin.placement.{ReachBuckets, Routing}
 
 /**
  * Placement that assigns a row to the partition of its time bucket, and its replica to the
@@ -105,14 +105,14 @@ private final class BucketRows(
   }
 
   /** The partition of the last row's replica, which the iterator emits next. */
-  private var replica = Routing.NoPartition
+  private var replica = ReachBuckets.NoPartition
 
-  override def hasNext: Boolean = replica != Routing.NoPartition || rows.hasNext
+  override def hasNext: Boolean = replica != ReachBuckets.NoPartition || rows.hasNext
 
   override def next(): NumberedRow =
-    if (replica != Routing.NoPartition) {
+    if (replica != ReachBuckets.NoPartition) {
       val number = replica
-      replica = Routing.NoPartition
+      replica = ReachBuckets.NoPartition
       pair.to(number, pair.row)
     } else {
       val row = rows.next()
@@ -121,7 +121,7 @@ private final class BucketRows(
 
   private def owner(row: UnsafeRow): Int = {
     val placed = byKey.map(_(row))
-    val keyPartition = if (placed.isEmpty) Routing.NoPartition else placed.get.getInt(1)
+    val keyPartition = if (placed.isEmpty) ReachBuckets.NoPartition else placed.get.getInt(1)
     reader.read(row, times)
     val bucket =
       if (bounds.hasProbeTime(times)) {
@@ -130,10 +130,10 @@ private final class BucketRows(
         replica = routing.replica(side, key, time, partitions, keyPartition)
         routing.owner(side, key, time, partitions, keyPartition)
       } else {
-        Routing.NoPartition
+        ReachBuckets.NoPartition
       }
-    if (bucket != Routing.NoPartition) bucket
-    else if (keyPartition != Routing.NoPartition) keyPartition
+    if (bucket != ReachBuckets.NoPartition) bucket
+    else if (keyPartition != ReachBuckets.NoPartition) keyPartition
     else Math.floorMod(row.hashCode, partitions)
   }
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinSpec
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.JoinRows
 import io.streamjoin.model.{BySide, Side}
-import io.streamjoin.placement.Routing
+import io.streamjoin.placement.{ReachBuckets, Routing}
 
 /**
  * Reads the rows of Spark for the join, with generated code. One instance serves one task. Most
@@ -36,7 +36,7 @@ private[physical] final class UnsafeJoinRows(
   override def key(side: Side, row: UnsafeRow): Long = sides(side).key(row)
 
   override def partition(side: Side, row: UnsafeRow, partitions: Int): Int =
-    if (oneHashIsOneKey) Routing.NoPartition
+    if (oneHashIsOneKey) ReachBuckets.NoPartition
     else sides(side).partition(row, partitions)
 
   override def matches(l: UnsafeRow, r: UnsafeRow, ordinary: Boolean): Boolean =
