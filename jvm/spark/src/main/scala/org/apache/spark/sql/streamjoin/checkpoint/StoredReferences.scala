@@ -19,6 +19,9 @@ private[streamjoin] final case class StoredReference(
     origin: ColumnOrigin
 ) {
   def text: String = s"$reader with $column of the $input input from ${origin.text}"
+
+  /** Whether its reader is a text with columns. Keys, an order and a sequence are called so. */
+  def isReadByText: Boolean = !reader.matches("key \\d+|order|sequence")
 }
 
 /**
@@ -49,11 +52,9 @@ private[streamjoin] object StoredReferences {
 
   def part(references: Seq[StoredReference]): JObject =
     Part -> references.distinct.sortBy(_.text).map { r =>
-      ("reader" -> r.reader) ~ ("input" -> r.input) ~ ("column" -> r.column) ~ written(r.origin)
+      ("reader" -> r.reader) ~ ("input" -> r.input) ~ ("column" -> r.column) ~
+        ("sources" -> r.origin.sources.toSeq.sorted) ~ ("number" -> r.origin.number)
     }
-
-  private[checkpoint] def written(origin: ColumnOrigin): JObject =
-    ("sources" -> origin.sources.toSeq.sorted) ~ ("number" -> origin.number)
 
   /** The columns in a description; none if it does not have them. */
   def read(json: String): Option[Seq[StoredReference]] =

@@ -76,13 +76,6 @@ private[evolve] final class ColumnChanges(
       .replaceAllIn(text, found => Regex.quoteReplacement(renamed(found.matched)))
 
   /**
-   * The reader of a stored reference with the new names of columns. Those of keys, of an order and of
-   * a sequence have no column in their text.
-   */
-  def renamedReader(reader: String): String =
-    if (reader.matches("key \\d+|order|sequence")) reader else renamedIn(reader)
-
-  /**
    * @param required the columns of keys and event times. Stored rows must have a value of each
    * @return the columns of the query in their order, then the removed ones
    */

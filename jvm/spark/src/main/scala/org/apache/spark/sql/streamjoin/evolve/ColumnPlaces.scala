@@ -68,21 +68,18 @@ private[evolve] final class ColumnPlaces(
     }
     val sources = changed.sourcesOf(column)
     val others = changed.columns.filter(c => same(c.name, column.name) && !isNew(c))
-    def among(places: Seq[Int], columns: Seq[Attribute]) =
-      Option.when(places.length == columns.length)(
-        places(columns.indexWhere(_.exprId == column.exprId))
-      )
-    if (named.isEmpty || isNew(column)) None
-    else if (named.forall(stored.sourcesOf(_).nonEmpty)) {
-      val equal = named.filter(stored.sourcesOf(_).contains(sources))
-      if (equal.nonEmpty)
-        among(equal, others.filter(changed.sourcesOf(_) == sources)).orElse(throw ambiguous(column))
-      // of other sources, or another expression
-      else if (named.forall(at => areOther(stored.sourcesOf(at).get, sources))) None
-      else among(named, others).filter(_ => named.length == 1).orElse(throw ambiguous(column))
-    } else
-      among(named, others).filter(_ => named.length == 1 || !areExchanged)
-        .orElse(throw ambiguous(column))
+    val told = named.flatMap(stored.sourcesOf)
+    val isTold = told.length == named.length
+    val equal = named.filter(stored.sourcesOf(_).contains(sources))
+    // in their order, those of the same sources or all
+    val (from, to) =
+      if (isTold && equal.nonEmpty) (equal, others.filter(changed.sourcesOf(_) == sources))
+      else (named, others)
+    val isKnown = named.length == 1 || (if (isTold) equal.nonEmpty else !areExchanged)
+    if (named.isEmpty || isNew(column) || isTold && told.forall(areOther(_, sources))) None
+    else if (isKnown && from.length == to.length)
+      Some(from(to.indexWhere(_.exprId == column.exprId)))
+    else throw refuse("AMBIGUOUS_COLUMN", Seq("column" -> column.name))
   }
 
   private def isNew(column: Attribute) = changed.sourceOf(column).contains(SourceMap.New)
@@ -98,7 +95,4 @@ private[evolve] final class ColumnPlaces(
     val kept = changed.sources.filter(places.contains)
     kept != kept.sortBy(places.indexOf)
   }
-
-  private def ambiguous(column: Attribute) =
-    refuse("AMBIGUOUS_COLUMN", Seq("column" -> column.name))
 }

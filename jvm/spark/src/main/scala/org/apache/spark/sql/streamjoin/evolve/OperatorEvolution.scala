@@ -248,7 +248,8 @@ private[evolve] final class OperatorEvolution(
     def placed(reference: StoredReference, places: Map[String, Seq[Int]]) =
       (reference.origin.sources.map(places(reference.input)), reference.origin.number)
     StoredReferences.read(json).forall(_.map { r =>
-      (columns.renamedReader(r.reader), columns.renamed(r.column), placed(r, before))
+      val reader = if (r.isReadByText) columns.renamedIn(r.reader) else r.reader
+      (reader, columns.renamed(r.column), placed(r, before))
     }.toSet == now.exec.storedReferences.map(r => (r.reader, r.column, placed(r, after))).toSet)
   }
 

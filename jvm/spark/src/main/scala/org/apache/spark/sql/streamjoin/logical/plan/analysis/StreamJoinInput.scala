@@ -62,10 +62,7 @@ private[streamjoin] object StreamJoinInput {
    */
   def onTop(input: LogicalPlan): StreamJoinInput = input match {
     case i: StreamJoinInput => i
-    case other =>
-      val below = in(other)
-      of(other, sources = below.fold(Seq.empty[InputSource])(_.sources))
-        .copy(columns = below.fold(Seq.empty[AnalyzedColumn])(_.columns))
+    case other              => in(other).fold(of(other))(_.copy(child = other))
   }
 
   private def in(input: LogicalPlan): Option[StreamJoinInput] = input match {
