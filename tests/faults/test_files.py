@@ -52,12 +52,15 @@ class Kind:
         Whether this project writes them. Those of Spark have no checksum of this project.
     formats : tuple of str
         The state formats that have such files.
+    checked_from : bytes
+        Spark writes what is before these bytes, without a checksum.
     """
 
     name: str
     path: str
     ours: bool
     formats: tuple[str, ...] = ("segments", "rocksdb")
+    checked_from: bytes = b""
 
 
 KINDS = [
@@ -65,7 +68,12 @@ KINDS = [
     Kind("log of offsets", r"offsets/\d+", ours=False),
     Kind("log of commits", r"commits/\d+", ours=False),
     Kind("log of a source", r"sources/\d+/\d+", ours=False),
-    Kind("description", r"state/0/_metadata/v2/\d+", ours=True),
+    Kind(
+        "description",
+        r"state/0/_metadata/v2/\d+",
+        ours=True,
+        checked_from=b'"operatorPropertiesJson"',
+    ),
     Kind("schema", r"state/0/_stateSchema/default/[^/]+", ours=True),
     Kind("hot keys", r"state/0/_hotKeys/\d+", ours=True),
     Kind("changes", r"state/0/\d/\d+_[^.]+\.change", True, ("segments",)),
@@ -229,7 +237,14 @@ def damage(kind: Kind, checkpoint: Path, how: str) -> None:
             if how == "deleted":
                 path.unlink()
             else:
-                path.write_bytes(CHANGES[how](path.read_bytes(), rng))
+                path.write_bytes(changed(kind, path.read_bytes(), how, rng))
+
+
+def changed(kind: Kind, data: bytes, how: str, rng: Random) -> bytes:
+    if how not in ("byte", "digit"):
+        return CHANGES[how](data, rng)
+    spark = data.index(kind.checked_from)
+    return data[:spark] + CHANGES[how](data[spark:], rng)
 
 
 def test_each_file_of_a_checkpoint_has_a_kind(morning: Morning) -> None:
@@ -281,6 +296,17 @@ def test_damaged_file_is_refused_or_not_needed(morning: Morning, kind: Kind, how
         morning.rows(checkpoint)
     now = fingerprints(checkpoint / "state" / "0")
     assert {name: now.get(name) for name in left} == left
+
+
+@pytest.mark.parametrize("how", ["byte", "digit"])
+def test_damaged_part_of_spark_gives_no_wrong_row(morning: Morning, how: str) -> None:
+    """Spark's part of the description has the paths of the schemas, which a start does not read."""
+    (description,) = (kind for kind in KINDS if kind.checked_from)
+    checkpoint = morning.damaged(f"part of Spark {how}".replace(" ", "-"))
+    for path in of(description, checkpoint):
+        spark, ours, rest = path.read_bytes().partition(description.checked_from)
+        path.write_bytes(CHANGES[how](spark, Random(how)) + ours + rest)
+    assert rows_or_refusal(morning, checkpoint) in (morning.expected, REFUSED)
 
 
 def test_lost_folder_is_refused(morning: Morning) -> None:
