@@ -75,6 +75,7 @@ private[streamjoin] object SessionZone {
   def whole(e: Expression): Expression = e match {
     case Alias(child, _)             => whole(child)
     case GetStructField(child, _, _) => whole(child)
+    case t: TaggingExpression        => whole(t.child)
     case _                           => e
   }
 

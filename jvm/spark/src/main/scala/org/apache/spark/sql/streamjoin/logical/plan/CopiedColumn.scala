@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.Union
 import org.apache.spark.sql.execution.UnionExec
+import org.apache.spark.sql.streamjoin.logical.times.SameColumn
 
 /**
  * Follows a column downwards through the nodes that copy it, perhaps with another name, in logical
@@ -26,7 +27,7 @@ private[streamjoin] object CopiedColumn {
         plan.children.map(_.output.lift(i))
       case _ =>
         val copied = plan.expressions.collectFirst {
-          case alias @ Alias(of: Attribute, _) if alias.exprId == column.exprId => of
+          case alias @ Alias(SameColumn(of), _) if alias.exprId == column.exprId => of
         }.getOrElse(column)
         plan.children.map(child => Option.when(child.outputSet.contains(copied))(copied))
     }

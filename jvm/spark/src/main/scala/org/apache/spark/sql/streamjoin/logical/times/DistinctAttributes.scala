@@ -1,7 +1,13 @@
 package org.apache.spark.sql.streamjoin.logical.times
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeSet,
+  Expression,
+  TaggingExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Union}
 import org.apache.spark.sql.types.MetadataBuilder
 
 import io.streamjoin.model.BySide
@@ -14,6 +20,10 @@ import io.streamjoin.model.BySide
  * metadata of a column. Therefore these aliases get a mark in the metadata, which the output of the
  * join removes again. In a chain of aliases (`id#1 AS key#5`, `key#5 AS id#7`), each one gets a
  * mark.
+ *
+ * A union has the columns of its first branch. If only another branch has rows in a batch, the
+ * optimizer replaces the union by this branch, and would use its columns (`id#1`) above. So each of
+ * its columns that the other input may have is a [[ColumnOfBranch]].
  */
 private[streamjoin] object DistinctAttributes {
 
@@ -33,10 +43,21 @@ private[streamjoin] object DistinctAttributes {
           },
           child
         )
+      case u: Union =>
+        val (first, others) = (u.children.head, u.children.tail)
+        u.withNewChildren(first +: others.map(b => if (mayHaveTaken(b)) renamed(b) else b))
       case q => q
     }
-    if (plan.exists(_.output.exists(taken.contains))) marked(plan) else plan
+    def mayHaveTaken(p: LogicalPlan) = p.exists(_.output.exists(taken.contains))
+    if (mayHaveTaken(plan)) marked(plan) else plan
   }
+
+  private def renamed(branch: LogicalPlan): LogicalPlan = Project(
+    branch.output.map { a =>
+      Alias(ColumnOfBranch(a), a.name)(explicitMetadata = Some(a.metadata))
+    },
+    branch
+  )
 
   private def isMarked(column: Attribute, plan: LogicalPlan): Boolean =
     plan.output.exists(o => o.exprId == column.exprId && o.metadata.contains(Mark))
@@ -51,4 +72,16 @@ private[streamjoin] object DistinctAttributes {
     if (a.metadata.contains(Mark)) {
       a.withMetadata(new MetadataBuilder().withMetadata(a.metadata).remove(Mark).build())
     } else a
+}
+
+/**
+ * A column of a branch of a union, with an ID of its own. The optimizer keeps its alias, because an
+ * alias of an expression is not redundant.
+ */
+private[streamjoin] final case class ColumnOfBranch(child: Expression) extends TaggingExpression {
+
+  override def sql: String = child.sql
+
+  override protected def withNewChildInternal(newChild: Expression): ColumnOfBranch =
+    copy(child = newChild)
 }

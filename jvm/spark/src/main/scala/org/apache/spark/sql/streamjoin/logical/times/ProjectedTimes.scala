@@ -129,7 +129,7 @@ private[times] object ProjectedTimes {
    */
   private def plain(e: Expression): Expression = e match {
     case Alias(child, _)                                      => plain(child)
-    case KnownNullable(child)                                 => plain(child)
+    case t: TaggingExpression                                 => plain(t.child)
     case c: Cast if isUnchanged(c.child.dataType, c.dataType) => plain(c.child)
     case u: UpdateFields                                      => plain(u.evalExpr)
     case g: GetStructField =>

@@ -17,6 +17,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.SameRows
 import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ImposeOrder, InputPart, SplitKeyUpdates}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.InputWalk
+import org.apache.spark.sql.streamjoin.logical.times.ColumnOfBranch
 
 /**
  * Finds the filters and the computed columns of an input of a changelog join, down to its source or
@@ -35,7 +36,7 @@ private[resolve] object InputParts extends InputWalk[InputPart] {
 
   override protected def own(e: Expression): Option[InputPart] = e match {
     case Alias(column: Attribute, name) if column.name == name => None
-    case _: Attribute                                          => None
+    case _: Attribute | Alias(_: ColumnOfBranch, _)            => None
     case _ =>
       val (computed, kind) = e match {
         case n: NamedExpression => (n.children.head, n.metadata.contains(ChangelogMarks.Kind))

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.EventTimeMarks
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, StreamJoin}
-import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+import org.apache.spark.sql.streamjoin.logical.times.{SameColumn, TimeColumns}
 
 /**
  * Analyzer rule that leaves one event time for Spark's deduplication above a join, which accepts no
@@ -44,7 +44,7 @@ object OneEventTime extends Rule[LogicalPlan] {
   private def paddedBelow(input: LogicalPlan): ExprId => Boolean = {
     val padded = input.collect { case j: JoinNode => j.padded }.flatten.map(_.exprId).toSet
     val names = input.collect { case p: Project => p.projectList }.flatten.collect {
-      case a @ Alias(from: Attribute, _) => a.exprId -> from.exprId
+      case a @ Alias(SameColumn(from), _) => a.exprId -> from.exprId
     }.toMap
     def isPadded(id: ExprId): Boolean = padded(id) || names.get(id).exists(isPadded)
     isPadded

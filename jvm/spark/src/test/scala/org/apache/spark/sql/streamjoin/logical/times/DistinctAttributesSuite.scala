@@ -1,0 +1,64 @@
+package org.apache.spark.sql.streamjoin.logical.times
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Union}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.JoinNode
+
+import io.streamjoin.PythonApi
+
+/** Both inputs of a join keep columns of their own if they read the same DataFrame. */
+class DistinctAttributesSuite extends AnalysisSession {
+
+  private val within = "x.value = y.value AND " +
+    "y.timestamp BETWEEN x.timestamp AND x.timestamp + INTERVAL '1' MINUTE"
+
+  private def timed(df: DataFrame, alias: String): DataFrame = ordered(df, "timestamp").alias(alias)
+
+  /** The join in a batch in which a source has no rows. */
+  private def optimized(joined: DataFrame, without: DataFrame): JoinNode = {
+    val source = planOf(without).collectLeaves().head
+    val batch = planOf(joined).transform {
+      case leaf if leaf == source => LocalRelation(leaf.output, Nil, isStreaming = true)
+    }
+    session.sessionState.optimizer.execute(batch).collectFirst { case j: JoinNode => j }.get
+  }
+
+  private def requireDistinct(joined: DataFrame, without: DataFrame): Unit = {
+    val join = optimized(joined, without)
+    assert(!join.exists(_.isInstanceOf[Union]), join)
+    assert(join.left.outputSet.intersect(join.right.outputSet).isEmpty, join)
+    assert(join.resolved, join)
+  }
+
+  private val branches: Seq[(String, DataFrame => DataFrame)] = Seq(
+    "the DataFrame" -> identity,
+    "a filter" -> (_.where("value > 5")),
+    "an alias" -> (_.selectExpr("timestamp", "value AS value")),
+    "two aliases" -> (_.selectExpr("timestamp", "value AS v").selectExpr("timestamp", "v AS value"))
+  )
+
+  for ((name, branch) <- branches) test(s"a union with $name of the other input") {
+    val (a, b) = (stream("*"), stream("*"))
+    val (union, other) = (timed(a.union(branch(b)), "x"), timed(b, "y"))
+    requireDistinct(joined(union, other, within, "full"), without = a)
+    requireDistinct(joined(other, union, within, "full"), without = a)
+  }
+
+  test("the times of a branch are those of its input") {
+    val (a, b) = (ordered(stream("*"), "timestamp"), ordered(stream("*"), "timestamp"))
+    val join = optimized(joined(a.union(b).alias("x"), b.alias("y"), within), without = a)
+    assert(TimeColumns.watermarked(join.left).map(_.name) == Seq("timestamp"))
+  }
+
+  test("changelogs and as-of joins keep columns of their own, too") {
+    val (a, b) = (stream("*"), stream("*"))
+    val changes = java.util.Map.of[String, Any]("mode", "changelog")
+    val (union, other) = (a.union(b).alias("x"), b.alias("y"))
+    val changelog = PythonApi.streamJoin(union, other, "x.value = y.value", "left", changes)
+    requireDistinct(changelog, without = a)
+    val last = java.util.Map.of[String, Any]("match", "last")
+    val (left, right) = (timed(a.union(b), "x"), timed(b, "y"))
+    requireDistinct(PythonApi.streamJoin(left, right, "x.value = y.value", "left", last), a)
+  }
+}
