@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
-from streamjoin import doctor, evolve
+from streamjoin import doctor, evolve, impose_order
 from tests.evolve.test_evolve import WITHIN, Pair, emitted, evolved, pair, says
 
 __all__ = ["pair"]
@@ -33,6 +33,21 @@ def test_inputs_of_a_join_below_are_exchanged(pair: Pair) -> None:
     pair.land("a", (9, "12:00", 0))
     pair.land("b", (8, "12:30", 0))
     assert emitted(run) == [(1, 1, 1, 10, 100), (2, 2, 2, 20, 200)]
+
+
+def test_a_union_adds_a_source_to_an_input(pair: Pair) -> None:
+    """Its rows below the watermark of the input are late."""
+    run = pair.run(pair.joined().selectExpr("a.v", "b.v AS other"))
+    pair.land("a", (1, "10:00", 1))
+    pair.land("b", (2, "10:20", 20))
+    assert emitted(run) == []
+    rows = pair.landings["a"].stream().union(pair.landings["c"].stream())
+    changed = pair.joined(a=impose_order(rows, "t", "0 seconds").alias("a"))
+    lines = evolved(run, changed.selectExpr("a.v", "b.v AS other"))
+    assert says(lines, f"source json {pair.folder / 'c'}: is read from its start")
+    pair.land("c", (2, "09:59", 2), (2, "10:10", 3))
+    pair.land("b", (1, "10:25", 10))
+    assert emitted(run) == [(1, 10), (3, 20)]
 
 
 def test_an_added_column_of_a_padded_row_is_null(pair: Pair) -> None:

@@ -65,8 +65,10 @@ private[evolve] final class WatermarkTable(
     val names = now.exec.bases.map(_.name)
     val own = places.now(now).flatten
     before.map(b => (b, of(b))) match {
+      // a source that a union adds has the event time of the others
       case Some((b, found))
-          if found.corresponds(names)(isNamed) && places.before(b).flatten == own =>
+          if found.corresponds(names)(isNamed) &&
+            places.before(b).flatten == own.filter(_ != SourceMap.New) =>
         found.map(Some(_))
       case _ if names.length == own.length =>
         names.zip(own).map { case (name, place) =>
