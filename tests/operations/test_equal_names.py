@@ -163,3 +163,31 @@ def test_rows_between_joins_in_another_order(spark: SparkSession, tmp_path: Path
     land("c", 3)
     assert list(run("a", "b").step().values()) == [[(1, 2, 3)]]
     assert list(run("b", "a", "to").step().values()) == [[(2, 1, 3)]]
+
+
+def test_a_part_of_an_input_with_the_column_of_another_source_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A delete of a row that did not pass the filter, or with another value, finds no row."""
+    streams = {name: Landing(spark, tmp_path / name, SCHEMA) for name in "abc"}
+    for name in "abc":
+        streams[name].land({"id": 1, "t": "2024-05-04T10:00:00Z", "v": 1})
+
+    def run(checkpoint: str, where: str = "a.v > 0", computed: str = "a.v") -> Run:
+        a, b, c = (streams[name].stream().alias(name) for name in "abc")
+        both = stream_join(a, b, "a.id = b.id", "left", mode="changelog").where(where)
+        between = both.selectExpr("a.id", f"{computed} AS d", "_change_type").alias("ab")
+        result = stream_join(between, c, "ab.id = c.id", mode="changelog")
+        return Run(result.selectExpr("d", "c.v", "_change_type"), tmp_path / checkpoint)
+
+    for part, other in (
+        ({"where": "a.v > 0"}, {"where": "b.v > 0"}),
+        ({"computed": "a.v - b.v"}, {"computed": "b.v - a.v"}),
+    ):
+        checkpoint = next(iter(part))
+        run(checkpoint, **part).step()
+        with pytest.raises(AnalysisException, match="a column of another source"):
+            run(checkpoint, **other).step()
+        with pytest.raises(AnalysisException, match="a column of another source"):
+            evolve(tmp_path / checkpoint, tmp_path / "to", run(checkpoint, **other).result)
+        run(checkpoint, **part).step()

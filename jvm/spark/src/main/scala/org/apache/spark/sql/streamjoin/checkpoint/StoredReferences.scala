@@ -21,7 +21,7 @@ private[streamjoin] final case class StoredReference(
   def text: String = s"$reader with $column of the $input input from ${origin.text}"
 
   /** Whether its reader is a text with columns. Keys, an order and a sequence are called so. */
-  def isReadByText: Boolean = !reader.matches("key \\d+|order|sequence")
+  def isReadByText: Boolean = !reader.matches("(key \\d+|order|sequence)(, column \\d+)?")
 }
 
 /**
@@ -44,11 +44,26 @@ private[streamjoin] object StoredReferences {
   def of(
       readers: Seq[(String, Expression)],
       originOf: Attribute => Option[(String, ColumnOrigin)]
-  ): Seq[StoredReference] = for {
-    (reader, e) <- readers
-    a <- e.references.toSeq
-    (input, origin) <- originOf(a)
-  } yield StoredReference(reader, input, a.name, origin)
+  ): Seq[StoredReference] = readers.flatMap { case (reader, e) =>
+    ofReader(
+      reader,
+      e.collect { case a: Attribute => a.name -> originOf(a) }.collect {
+        case (column, Some((input, origin))) => StoredReference(reader, input, column, origin)
+      }
+    )
+  }
+
+  /**
+   * The columns that an expression reads, in its order. Those that other columns have the name of
+   * are stored with their places, too: `a.v - b.v` and `b.v - a.v` have the same columns.
+   */
+  def ofReader(reader: String, columns: Seq[StoredReference]): Seq[StoredReference] = {
+    val named = columns.distinct.groupBy(c => (c.input, c.column))
+    columns.distinct ++ columns.zipWithIndex.collect {
+      case (c, i) if named((c.input, c.column)).length > 1 =>
+        c.copy(reader = s"$reader, column ${i + 1}")
+    }
+  }
 
   def part(references: Seq[StoredReference]): JObject =
     Part -> references.distinct.sortBy(_.text).map { r =>
@@ -77,13 +92,29 @@ private[streamjoin] object StoredReferences {
    * @param now description of the query, in JSON
    */
   def requireSame(location: String, old: String, now: String): Unit =
-    for (before <- read(old); after <- read(now) if before.toSet != after.toSet)
-      throw StateErrors.otherQuery(
-        location,
-        "its condition, key or event time has a column of another source",
-        shown(before.diff(after)),
-        shown(after.diff(before))
-      )
+    for {
+      (before, after) <- read(old).zip(read(now))
+      (was, is) = different(before, after) if was.nonEmpty || is.nonEmpty
+    } throw StateErrors.otherQuery(
+      location,
+      "its condition, key, filter or event time has a column of another source",
+      shown(was),
+      shown(is)
+    )
+
+  /**
+   * The columns of only one of two queries, without those of readers that are in one query only.
+   * The other parts of the description are about these readers.
+   */
+  def different(
+      before: Seq[StoredReference],
+      now: Seq[StoredReference]
+  ): (Seq[StoredReference], Seq[StoredReference]) = {
+    val both = before.map(_.reader).intersect(now.map(_.reader)).toSet
+    def read(by: Seq[StoredReference]) = by.distinct.filter(r => both(r.reader))
+    val (was, is) = (read(before), read(now))
+    (was.diff(is), is.diff(was))
+  }
 
   private def shown(some: Seq[StoredReference]): String =
     if (some.isEmpty) "none" else some.map(_.text).mkString("; ")

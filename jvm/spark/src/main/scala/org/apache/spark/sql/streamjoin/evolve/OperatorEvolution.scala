@@ -231,7 +231,10 @@ private[evolve] final class OperatorEvolution(
         "all columns"
     )
     if ((join.isOrder || after.kind != DescribedKind.EventTime) && !readsSame(now, continued))
-      throw unsupported(now, "a column of another source in its condition, key or event time")
+      throw unsupported(
+        now,
+        "a column of another source in its condition, key, filter or event time"
+      )
     if (after.times.bounds == Seq(JoinDescription.Contradiction))
       throw refuse("NEVER_TRUE", Seq("operator" -> now.name))
     for {
@@ -245,12 +248,17 @@ private[evolve] final class OperatorEvolution(
     val json = continued.before.join.metadata.operatorPropertiesJson
     val before = StoredSources.read(json).map(_._1).zip(places.before(continued.before)).toMap
     val after = now.exec.sources.map(_._1).zip(places.now(now)).toMap
-    def placed(reference: StoredReference, places: Map[String, Seq[Int]]) =
-      (reference.origin.sources.map(places(reference.input)), reference.origin.number)
-    StoredReferences.read(json).forall(_.map { r =>
-      val reader = if (r.isReadByText) columns.renamedIn(r.reader) else r.reader
-      (reader, columns.renamed(r.column), placed(r, before))
-    }.toSet == now.exec.storedReferences.map(r => (r.reader, r.column, placed(r, after))).toSet)
+    def placed(r: StoredReference, places: Map[String, Seq[Int]]) =
+      r.copy(origin = r.origin.copy(sources = r.origin.sources.map(places(r.input))))
+    StoredReferences.read(json).forall { stored =>
+      val named = stored.map { r =>
+        val reader = if (r.isReadByText) columns.renamedIn(r.reader) else r.reader
+        placed(r, before).copy(reader = reader, column = columns.renamed(r.column))
+      }
+      val (was, is) =
+        StoredReferences.different(named, now.exec.storedReferences.map(placed(_, after)))
+      was.isEmpty && is.isEmpty
+    }
   }
 
   private def unsupported(now: ChangedOperator, what: String) =

@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   UnknownPartitioning
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
+import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredReference}
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BatchInfo,
@@ -124,6 +124,9 @@ class ChangelogJoinExec(
 
   override protected def identifying: Seq[(String, Expression)] =
     DescribedChangelog.identifying(spec)
+
+  override private[streamjoin] def storedReferences: Seq[StoredReference] =
+    super.storedReferences ++ DescribedChangelog.readByInputs(spec)
 
   /** None: output rows may have any event time. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = None

@@ -14,9 +14,13 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   DescribedZone,
   JoinDescription,
   StateFormat,
+  StoredReference,
+  StoredReferences,
   StoredTime,
   StoredTimes
 }
+import org.apache.spark.sql.streamjoin.logical.plan.analysis.ColumnOrigin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.InputPart
 import org.apache.spark.sql.types.{LongType, TimestampType}
 
 import io.streamjoin.model.{BySide, Side}
@@ -93,11 +97,26 @@ private[changelog] object DescribedChangelog {
    * The filters and computed columns of the inputs. If they changed between the insert of a row and
    * its delete, the delete would not find the row.
    */
-  private def inputs(spec: ChangelogSpec): Seq[String] =
+  private def inputs(spec: ChangelogSpec): Seq[String] = parts(spec).map(_._2).distinct.sorted
+
+  /** The parts of the inputs that last, each with its side and its text. */
+  private def parts(spec: ChangelogSpec): Seq[(Side, String, InputPart)] =
     spec.inputs.parts.collect {
       case (side, part) if part.lasts =>
-        part.column.fold(s"${side.name} WHERE ")(name => s"${side.name}.$name = ") + part.sql
-    }.distinct.sorted
+        val column = part.column.fold(s"${side.name} WHERE ")(name => s"${side.name}.$name = ")
+        (side, column + part.sql, part)
+    }
+
+  /** The columns that the parts of the inputs read. */
+  def readByInputs(spec: ChangelogSpec): Seq[StoredReference] =
+    parts(spec).flatMap { case (side, text, part) =>
+      StoredReferences.ofReader(
+        text,
+        part.reads.map { case (column, sources) =>
+          StoredReference(text, side.name, column, ColumnOrigin(sources, 1))
+        }
+      )
+    }
 
   /**
    * The session time zone of the condition and the inputs. If it changed between the insert of a

@@ -217,10 +217,13 @@ private[streamjoin] final case class Normalization(evicts: Boolean)
  * @param sql the expression, or the name of the column
  * @param zones the session time zones that it depends on
  * @param lasts whether its text is the same at each start of the query
+ * @param reads the columns that it reads, in the order of the expression, each with the places of
+ *   its sources
  */
 private[streamjoin] final case class InputPart(
     column: Option[String],
     sql: String,
     zones: Set[String],
-    lasts: Boolean
+    lasts: Boolean,
+    reads: Seq[(String, Set[Int])]
 )

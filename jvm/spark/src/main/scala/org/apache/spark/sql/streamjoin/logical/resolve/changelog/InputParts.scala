@@ -16,25 +16,31 @@ import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.logical.plan.SameRows
 import org.apache.spark.sql.streamjoin.logical.plan.changes.ChangelogMarks
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ImposeOrder, InputPart, SplitKeyUpdates}
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.InputWalk
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{ColumnOrigins, InputWalk}
 import org.apache.spark.sql.streamjoin.logical.times.ColumnOfBranch
 
 /**
  * Finds the filters and the computed columns of an input of a changelog join, down to its source or
  * to an operator with state.
  */
-private[resolve] object InputParts extends InputWalk[InputPart] {
+private[resolve] object InputParts extends InputWalk[ReadingPart] {
 
   /**
    * @param changes whether the input has deletes; otherwise no delete must find its row, and the
    *   expressions may change
    */
-  def of(input: LogicalPlan, changes: Boolean): Seq[InputPart] =
-    named(input).map { case (column, part) =>
-      part.copy(column = column, lasts = part.lasts && changes)
+  def of(input: LogicalPlan, changes: Boolean): Seq[InputPart] = {
+    val sources = ColumnOrigins.within(input)
+    named(input).map { case (column, ReadingPart(part, reads)) =>
+      part.copy(
+        column = column,
+        lasts = part.lasts && changes,
+        reads = reads.map(a => a.name -> sources.getOrElse(a.exprId, Set.empty[Int]))
+      )
     }.distinct
+  }
 
-  override protected def own(e: Expression): Option[InputPart] = e match {
+  override protected def own(e: Expression): Option[ReadingPart] = e match {
     case Alias(column: Attribute, name) if column.name == name => None
     case _: Attribute | Alias(_: ColumnOfBranch, _)            => None
     case _ =>
@@ -42,14 +48,16 @@ private[resolve] object InputParts extends InputWalk[InputPart] {
         case n: NamedExpression => (n.children.head, n.metadata.contains(ChangelogMarks.Kind))
         case other              => (other, false)
       }
-      Some(InputPart(None, text(computed), SessionZone.of(e), !kind && lasts(computed)))
+      val part =
+        InputPart(None, text(computed), SessionZone.of(e), !kind && lasts(computed), reads = Nil)
+      Some(ReadingPart(part, computed.collect { case a: Attribute => a }))
   }
 
   override protected def carried(
-      what: InputPart,
+      what: ReadingPart,
       column: ExprId,
       reader: Expression
-  ): Option[InputPart] = Some(what)
+  ): Option[ReadingPart] = Some(what)
 
   override protected def passes(plan: LogicalPlan): Boolean = plan match {
     case _: Project | _: Filter | _: Union | SameRows(_) => true
@@ -71,3 +79,6 @@ private[resolve] object InputParts extends InputWalk[InputPart] {
     case _                                                                  => false
   }
 }
+
+/** A part of an input, and the columns that its expression reads. */
+private[changelog] final case class ReadingPart(part: InputPart, reads: Seq[Attribute])

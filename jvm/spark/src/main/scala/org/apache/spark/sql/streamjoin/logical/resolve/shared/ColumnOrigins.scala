@@ -21,6 +21,21 @@ private[streamjoin] object ColumnOrigins {
   }
 
   /**
+   * The sources of each column in the plan of an input, also below its output. A column that is in
+   * several branches of a union has the sources of all of them.
+   */
+  def within(input: LogicalPlan): Map[ExprId, Set[Int]] = within(input, 0)
+
+  private def within(part: LogicalPlan, first: Int): Map[ExprId, Set[Int]] = {
+    val below = part.children.zip(firsts(part, first)).map { case (child, at) => within(child, at) }
+    (sources(part, first) +: below).flatten.groupMapReduce(_._1)(_._2)(_ ++ _)
+  }
+
+  /** The places of the first sources of the children of a part, and that behind the part. */
+  private def firsts(part: LogicalPlan, first: Int): Seq[Int] =
+    part.children.scanLeft(first)(_ + InputSources.leaves(_).length)
+
+  /**
    * The sources of the columns of a part of the input. Two parts may have columns with the same IDs.
    *
    * @param first the place of the first source of the part
@@ -35,10 +50,10 @@ private[streamjoin] object ColumnOrigins {
         a.exprId -> branch.getOrElse(of.exprId, Set.empty[Int])
       }.toMap
     case _ =>
-      val firsts = part.children.scanLeft(first)(_ + InputSources.leaves(_).length)
-      val below = part.children.zip(firsts).flatMap { case (child, at) => sources(child, at) }.toMap
+      val places = firsts(part, first)
+      val below = part.children.zip(places).flatMap { case (child, at) => sources(child, at) }.toMap
       // a constant is of the only source below
-      val ofConstant = Some(first).filter(_ => firsts.last == first + 1).toSet
+      val ofConstant = Some(first).filter(_ => places.last == first + 1).toSet
       val made = part.expressions.flatMap(_.collect { case a: Alias =>
         val read = a.references.toSeq.flatMap(r => below.getOrElse(r.exprId, Set.empty[Int]))
         a.exprId -> (if (a.references.isEmpty) ofConstant else read.toSet)

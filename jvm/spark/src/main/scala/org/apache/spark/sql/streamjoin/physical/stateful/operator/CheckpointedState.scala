@@ -144,7 +144,7 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
     )
 
   /** The columns by which rows are found, matched and ordered. */
-  private[streamjoin] final def storedReferences: Seq[StoredReference] =
+  private[streamjoin] def storedReferences: Seq[StoredReference] =
     StoredReferences.of(identifying, origins.get)
 
   /** Where a column of an input is from. */
