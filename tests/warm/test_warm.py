@@ -212,11 +212,15 @@ def test_call_can_be_repeated_after_spark_refused_the_query(shop: Shop, past: Sh
     assert ids(run.step()[1]) == [(3, 3)]
 
 
-def test_stream_of_a_history_may_have_its_watermark(shop: Shop, past: Shop) -> None:
+def test_stream_of_a_history_may_have_its_watermark(
+    shop: Shop, past: Shop, spark: SparkSession
+) -> None:
     run = shop.joined("left")
     orders, deliveries = histories(shop, past)
     timed = shop.ordered()
-    warm(run.result, run.checkpoint, [(timed, orders[1]), (shop.delivered(), deliveries[1])])
+    shop.delivered().createOrReplaceTempView("delivered_in_order")
+    view = spark.table("delivered_in_order")
+    warm(run.result, run.checkpoint, [(timed, orders[1]), (view, deliveries[1])])
     shop.deliver((3, "14:10"))
     assert ids(run.step()[1]) == [(3, 3)]
     changed = shop.run(timed.filter("id > 0").streamJoin(shop.delivered(), WITHIN_THE_HOUR), "to")

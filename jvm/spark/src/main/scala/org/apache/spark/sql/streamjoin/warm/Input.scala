@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   LogicalPlan,
   Project,
   SubqueryAlias,
-  UnaryNode
+  UnaryNode,
+  View
 }
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.ImposeOrder
@@ -45,11 +46,12 @@ private[warm] object Input {
     case _                                      => false
   }
 
-  /** A stream below its watermarks and aliases. It has the same columns. */
+  /** A stream below its watermarks, aliases and views. It has the same columns. */
   @tailrec
   def untimed(live: LogicalPlan): LogicalPlan = live match {
     case node: UnaryNode if isTimed(node) => untimed(node.child)
     case SubqueryAlias(_, child)          => untimed(child)
+    case view: View                       => untimed(view.child)
     case other                            => other
   }
 
