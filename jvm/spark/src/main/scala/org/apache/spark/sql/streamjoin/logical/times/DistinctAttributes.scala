@@ -19,7 +19,8 @@ import io.streamjoin.model.BySide
  * such aliases as redundant, except below its own join. It never removes an alias that changes the
  * metadata of a column. Therefore these aliases get a mark in the metadata, which the output of the
  * join removes again. In a chain of aliases (`id#1 AS key#5`, `key#5 AS id#7`), each one gets a
- * mark.
+ * mark. So does an alias of an expression, since the optimizer may simplify `struct(id#1 AS id).id`
+ * to `id#1`.
  *
  * A union has the columns of its first branch. If only another branch has rows in a batch, the
  * optimizer replaces the union by this branch, and would use its columns (`id#1`) above. So each of
@@ -38,8 +39,9 @@ private[streamjoin] object DistinctAttributes {
       case Project(list, child) =>
         Project(
           list.map {
-            case a @ Alias(SameColumn(c), _) if taken.contains(c) || isMarked(c, child) => mark(a)
-            case e                                                                      => e
+            case a: Alias if a.references.exists(c => taken.contains(c) || isMarked(c, child)) =>
+              mark(a)
+            case e => e
           },
           child
         )

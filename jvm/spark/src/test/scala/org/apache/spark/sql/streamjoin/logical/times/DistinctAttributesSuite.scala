@@ -45,6 +45,16 @@ class DistinctAttributesSuite extends AnalysisSession {
     requireDistinct(joined(other, union, within, "full"), without = a)
   }
 
+  test("an expression that is simplified to a column of the other input") {
+    val b = stream("*")
+    val fields = b.selectExpr("struct(value, timestamp) AS s").selectExpr("s.value", "s.timestamp")
+    val first = b.selectExpr("timestamp", "coalesce(value, 0L) AS value")
+    for (other <- Seq(fields, first)) {
+      val join = optimized(joined(timed(other, "x"), timed(b, "y"), within), without = stream("*"))
+      assert(join.resolved, join)
+    }
+  }
+
   test("the times of a branch are those of its input") {
     val (a, b) = (ordered(stream("*"), "timestamp"), ordered(stream("*"), "timestamp"))
     val join = optimized(joined(a.union(b).alias("x"), b.alias("y"), within), without = a)
