@@ -128,9 +128,10 @@ def test_an_added_column_is_null(pair: Pair) -> None:
 
 def test_fields_are_added_removed_and_widened(pair: Pair) -> None:
     def joined(fields: str) -> DataFrame:
-        columns = (f"named_struct({fields}) AS s", f"array(named_struct({fields})) AS items")
+        struct = f"named_struct({fields})"
+        columns = (f"{struct} AS s", f"array({struct}) AS items", f"map(id, {struct}) AS of")
         result = pair.joined(a=pair.stream("a", "id", "t", *columns))
-        return result.selectExpr("a.id", "to_json(s)", "to_json(items)", "b.v")
+        return result.selectExpr("a.id", "to_json(s)", "to_json(items)", "to_json(of)", "b.v")
 
     run = pair.run(joined("'v', v, 'old', id"))
     pair.land("a", (1, "10:00", 7))
@@ -141,8 +142,8 @@ def test_fields_are_added_removed_and_widened(pair: Pair) -> None:
     pair.land("a", (2, "10:01", 8))
     pair.land("b", (1, "10:05", 70), (2, "10:05", 80))
     assert emitted(run) == [
-        (1, '{"v":7}', '[{"v":7}]', 70),
-        (2, '{"new":9,"v":8}', '[{"new":9,"v":8}]', 80),
+        (1, '{"v":7}', '[{"v":7}]', '{"1":{"v":7}}', 70),
+        (2, '{"new":9,"v":8}', '[{"new":9,"v":8}]', '{"2":{"new":9,"v":8}}', 80),
     ]
 
 

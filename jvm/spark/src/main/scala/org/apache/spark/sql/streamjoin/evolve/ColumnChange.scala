@@ -16,7 +16,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   LambdaFunction,
   Literal,
   NamedLambdaVariable,
-  Or
+  Or,
+  TransformValues
 }
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
@@ -42,7 +43,7 @@ private[evolve] final case class ColumnChange(
   /** Whether the value has a part that no stored row had. */
   def addsValues: Boolean = now.exists { column =>
     before.map(_.dataType).forall {
-      case nested @ (_: StructType | _: ArrayType) =>
+      case nested @ (_: StructType | _: ArrayType | _: MapType) =>
         !DataTypeUtils.sameType(nested, column.dataType)
       case _ => false
     }
@@ -123,7 +124,7 @@ private[evolve] final class ColumnChanges(
     val stored = BoundReference(at, field.dataType, nullable = true)
     val gets = stored.dataType match {
       case was if DataTypeUtils.sameType(was, column.dataType) => "the same"
-      case _: StructType | _: ArrayType                        => "the same, by field"
+      case _: StructType | _: ArrayType | _: MapType           => "the same, by field"
       case _                                                   => "the same, cast"
     }
     val now = converted(stored, column.dataType).getOrElse(
@@ -171,6 +172,13 @@ private[evolve] final class ColumnChanges(
         val element = NamedLambdaVariable("element", from.elementType, from.containsNull)
         converted(element, to.elementType)
           .map(each => ArrayTransform(value, LambdaFunction(each, Seq(element))))
+      case (from: MapType, to: MapType)
+          if DataTypeUtils.sameType(from.keyType, to.keyType) &&
+            (to.valueContainsNull || !from.valueContainsNull) =>
+        val key = NamedLambdaVariable("key", from.keyType, nullable = false)
+        val of = NamedLambdaVariable("value", from.valueType, from.valueContainsNull)
+        converted(of, to.valueType)
+          .map(each => TransformValues(value, LambdaFunction(each, Seq(key, of))))
       case (from, _) =>
         Option.when(widens(from, to))(Cast(value, to, Some(zone), EvalMode.ANSI))
     }

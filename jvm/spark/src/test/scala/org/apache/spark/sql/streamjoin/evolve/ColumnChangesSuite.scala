@@ -113,7 +113,7 @@ class ColumnChangesSuite extends AnyFunSuite {
       assert(refused(Seq(becomes(other))) == "OTHER_TYPE", other)
   }
 
-  test("an array is converted by the fields of its elements") {
+  test("an array and a map are converted by the fields of their elements") {
     val element = StructType.fromDDL("b INT, a BIGINT")
     val now = Seq(column("s", ArrayType(element)))
     val found = changes("s ARRAY<STRUCT<a: INT>>", now)().head
@@ -123,6 +123,9 @@ class ColumnChangesSuite extends AnyFunSuite {
     assert(found.value.eval(InternalRow(null)) == null)
     assert(found.gets == "the same, by field" && found.addsValues)
     assert(refused(changes("s ARRAY<STRUCT<a: STRING>>", now)()) == "OTHER_TYPE")
+    val map = Seq(column("s", MapType(StringType, LongType)))
+    assert(changes("s MAP<STRING, INT>", map)().head.gets == "the same, by field")
+    assert(refused(changes("s MAP<INT, INT>", map)()) == "OTHER_TYPE")
     val full = Seq(column("s", ArrayType(IntegerType, containsNull = false)))
     assert(refused(changes("s ARRAY<INT>", full)()) == "OTHER_TYPE")
   }
