@@ -5,9 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,
   Expression,
+  NamedExpression,
   TaggingExpression
 }
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, Union}
 import org.apache.spark.sql.types.MetadataBuilder
 
 import io.streamjoin.model.BySide
@@ -35,16 +36,13 @@ private[streamjoin] object DistinctAttributes {
 
   private def keep(plan: LogicalPlan, other: LogicalPlan): LogicalPlan = {
     val taken = AttributeSet(other.collect { case p => p.output }.flatten)
+    def named(list: Seq[NamedExpression], child: LogicalPlan) = list.map {
+      case a: Alias if a.references.exists(c => taken.contains(c) || isMarked(c, child)) => mark(a)
+      case e                                                                             => e
+    }
     def marked(p: LogicalPlan): LogicalPlan = p.mapChildren(marked) match {
-      case Project(list, child) =>
-        Project(
-          list.map {
-            case a: Alias if a.references.exists(c => taken.contains(c) || isMarked(c, child)) =>
-              mark(a)
-            case e => e
-          },
-          child
-        )
+      case p: Project   => p.copy(projectList = named(p.projectList, p.child))
+      case a: Aggregate => a.copy(aggregateExpressions = named(a.aggregateExpressions, a.child))
       case u: Union =>
         val (first, others) = (u.children.head, u.children.tail)
         u.withNewChildren(first +: others.map(b => if (mayHaveTaken(b)) renamed(b) else b))

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.times
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Union}
+import org.apache.spark.sql.functions.{count, lit, window}
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.JoinNode
 
@@ -53,6 +54,15 @@ class DistinctAttributesSuite extends AnalysisSession {
       val join = optimized(joined(timed(other, "x"), timed(b, "y"), within), without = stream("*"))
       assert(join.resolved, join)
     }
+  }
+
+  test("a renamed column by which rows are grouped") {
+    val b = stream("*").withWatermark("timestamp", "1 minute")
+    val counts = b.groupBy(b("value").as("value"), window(b("timestamp"), "1 minute").as("w"))
+      .agg(count(lit(1)).as("n")).selectExpr("value", "w.end AS timestamp", "n")
+    val join =
+      optimized(joined(counts.alias("x"), b.alias("y"), within), without = stream("*"))
+    assert(join.resolved, join)
   }
 
   test("the times of a branch are those of its input") {
