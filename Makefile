@@ -150,7 +150,7 @@ nightly: MINUTES = 180
 nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	@failed=; \
 	for part in \
-	  "-m pytest tests/differential --diff-cases $(CASES) --diff-chains $(CHAINS) --diff-changelogs $(CHANGELOGS) --diff-seed $(SEED)" \
+	  "-m pytest tests/differential --diff-cases $(CASES) --diff-chains $(CHAINS) --diff-changelogs $(CHANGELOGS) --diff-shared 200 --diff-seed $(SEED)" \
 	  "-m pytest --connect" \
 	  "-m pytest tests/rescale --rescale-all --rescale-cases 60" \
 	  "-m pytest tests/warm --warm-cases 20" \

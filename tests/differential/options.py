@@ -22,6 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--diff-skip", default="", metavar="FEATURES", help="leave out cases with one of these")
     add("--diff-only", default="", metavar="FEATURES", help="run cases with one of these only")
     add("--diff-jobs", type=int, default=2, help="cases that run at once")
+    add("--diff-shared", type=int, default=2, help="number of random queries with shared sources")
     add("--diff-chains", type=int, default=DEFAULT_CHAINS, help="number of random chains of joins")
     add("--diff-chain", type=int, default=None, help="run only the chain with this number")
     add("--diff-changelogs", type=int, default=DEFAULT_CHANGELOGS, help="random changelogs")
