@@ -42,7 +42,7 @@ def table(rows: list[tuple[object, ...]]) -> Counter[tuple[object, ...]]:
     found: Counter[tuple[object, ...]] = Counter()
     for *row, kind in rows:
         found[tuple(row)] += 1 if kind in ADDED else -1
-    return Counter({row: count for row, count in found.items() if count})
+    return found
 
 
 @pytest.mark.parametrize("kind", ["event time", "changes"])

@@ -302,7 +302,7 @@ def test_damaged_file_is_refused_or_not_needed(morning: Morning, kind: Kind, how
 def test_damaged_part_of_spark_gives_no_wrong_row(morning: Morning, how: str) -> None:
     """Spark's part of the description has the paths of the schemas, which a start does not read."""
     (description,) = (kind for kind in KINDS if kind.checked_from)
-    checkpoint = morning.damaged(f"part of Spark {how}".replace(" ", "-"))
+    checkpoint = morning.damaged(f"part-of-Spark-{how}")
     for path in of(description, checkpoint):
         spark, ours, rest = path.read_bytes().partition(description.checked_from)
         path.write_bytes(CHANGES[how](spark, Random(how)) + ours + rest)

@@ -45,23 +45,21 @@ private[streamjoin] object StoredReferences {
       readers: Seq[(String, Expression)],
       originOf: Attribute => Option[(String, ColumnOrigin)]
   ): Seq[StoredReference] = readers.flatMap { case (reader, e) =>
-    ofReader(
-      reader,
-      e.collect { case a: Attribute => a.name -> originOf(a) }.collect {
-        case (column, Some((input, origin))) => StoredReference(reader, input, column, origin)
-      }
-    )
+    withPlaces(for {
+      a <- e.collect { case a: Attribute => a }
+      (input, origin) <- originOf(a)
+    } yield StoredReference(reader, input, a.name, origin))
   }
 
   /**
-   * The columns that an expression reads, in its order. Those that other columns have the name of
+   * The columns that one expression reads, in its order. Those that other columns have the name of
    * are stored with their places, too: `a.v - b.v` and `b.v - a.v` have the same columns.
    */
-  def ofReader(reader: String, columns: Seq[StoredReference]): Seq[StoredReference] = {
+  def withPlaces(columns: Seq[StoredReference]): Seq[StoredReference] = {
     val named = columns.distinct.groupBy(c => (c.input, c.column))
     columns.distinct ++ columns.zipWithIndex.collect {
       case (c, i) if named((c.input, c.column)).length > 1 =>
-        c.copy(reader = s"$reader, column ${i + 1}")
+        c.copy(reader = s"${c.reader}, column ${i + 1}")
     }
   }
 

@@ -110,12 +110,9 @@ private[changelog] object DescribedChangelog {
   /** The columns that the parts of the inputs read. */
   def readByInputs(spec: ChangelogSpec): Seq[StoredReference] =
     parts(spec).flatMap { case (side, text, part) =>
-      StoredReferences.ofReader(
-        text,
-        part.reads.map { case (column, sources) =>
-          StoredReference(text, side.name, column, ColumnOrigin(sources, 1))
-        }
-      )
+      StoredReferences.withPlaces(part.reads.map { case (column, sources) =>
+        StoredReference(text, side.name, column, ColumnOrigin(sources, 1))
+      })
     }
 
   /**
