@@ -94,6 +94,9 @@ private[segment] object DiskIndex {
   private val ExtentNumbers = ExtentPieces * PieceNumbers
   private val BytesOfExtent = 32L
 
+  /** So many rows are sorted by insertion. */
+  private val FewRows = 64
+
   /**
    * Writes the index.
    *
@@ -139,28 +142,48 @@ private[segment] object DiskIndex {
   ): Array[Long] = {
     var order = new Array[Long](count)
     var entries = 0
-    for (i <- 0 until count if isIn(i)) {
-      order(entries) = SlotPages.hash(key(i)).toLong << 32 | i
-      entries += 1
+    var i = 0
+    while (i < count) {
+      if (isIn(i)) {
+        order(entries) = SlotPages.hash(key(i)).toLong << 32 | i
+        entries += 1
+      }
+      i += 1
     }
     if (entries < count) order = Arrays.copyOf(order, entries)
     Arrays.sort(order)
     var begin = 0
     while (begin < entries) {
       var end = begin + 1
-      var sorted = true
-      while (end < entries && hashOf(order(end)) == hashOf(order(begin))) {
-        sorted &= time(order(end - 1).toInt) <= time(order(end).toInt)
-        end += 1
-      }
-      if (!sorted) {
-        val byTime = order.slice(begin, end).sortBy(entry => time(entry.toInt))
-        System.arraycopy(byTime, 0, order, begin, byTime.length)
-      }
+      while (end < entries && hashOf(order(end)) == hashOf(order(begin))) end += 1
+      sortByTime(order, begin, end, time)
       begin = end
     }
     order
   }
+
+  /** Sorts rows of one hash. They mostly arrive in the order of their times, or almost. */
+  private def sortByTime(order: Array[Long], begin: Int, end: Int, time: Int => Long): Unit =
+    if (end - begin > FewRows) {
+      def timeAt(e: Int) = time(order(e).toInt)
+      if ((begin + 1 until end).exists(e => timeAt(e - 1) > timeAt(e))) {
+        val sorted = order.slice(begin, end).sortBy(entry => time(entry.toInt))
+        System.arraycopy(sorted, 0, order, begin, sorted.length)
+      }
+    } else {
+      var next = begin + 1
+      while (next < end) {
+        val entry = order(next)
+        val at = time(entry.toInt)
+        var to = next
+        while (to > begin && time(order(to - 1).toInt) > at) {
+          order(to) = order(to - 1)
+          to -= 1
+        }
+        order(to) = entry
+        next += 1
+      }
+    }
 
   private def hashOf(entry: Long): Int = (entry >>> 32).toInt
 

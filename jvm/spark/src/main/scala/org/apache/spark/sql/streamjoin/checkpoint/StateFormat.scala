@@ -92,9 +92,11 @@ private[streamjoin] object StateFormat {
  * @param flush hands the changes to the store and returns the number of new rows. Call it once,
  *   before the commit
  * @param spilled returns the number of bytes that are spilled to the local disk
+ * @param letGo drops the rows that are in memory between batches
  */
 private[streamjoin] final case class StoredState(
     rows: JoinState[UnsafeRow],
     flush: () => Long,
-    spilled: () => Long
+    spilled: () => Long,
+    letGo: () => Unit
 )

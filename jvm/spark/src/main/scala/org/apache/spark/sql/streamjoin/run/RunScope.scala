@@ -27,6 +27,11 @@ private[streamjoin] final class RunScope private () {
   def get[V](key: Any): Option[V] = synchronized(values.get(key).map(_.asInstanceOf[V]))
 
   def all: Seq[(Any, Any)] = synchronized(values.toSeq)
+
+  private def close(): Unit = all.foreach {
+    case (_, value: AutoCloseable) => value.close()
+    case _                         => ()
+  }
 }
 
 private[streamjoin] object RunScope {
@@ -44,10 +49,9 @@ private[streamjoin] object RunScope {
   /** The scope of a run, if this process has one. */
   def find(run: UUID): Option[RunScope] = scopes.synchronized(Option(scopes.get(run)))
 
-  def ended(run: UUID): Unit = scopes.synchronized {
-    scopes.remove(run)
-    ()
-  }
+  /** Removes a scope, and closes those of its values that can be closed. */
+  def ended(run: UUID): Unit =
+    Option(scopes.synchronized(scopes.remove(run))).foreach(_.close())
 
   /** Removes the scopes of the runs that have ended. */
   def end(hasEnded: UUID => Boolean): Unit =

@@ -68,6 +68,6 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
 
   override def open(store: StateStore, shape: StateShape): StoredState = {
     val rows = new RocksDBJoinState(store, shape)
-    StoredState(rows, () => rows.flush(), () => 0L)
+    StoredState(rows, () => rows.flush(), () => 0L, () => ())
   }
 }

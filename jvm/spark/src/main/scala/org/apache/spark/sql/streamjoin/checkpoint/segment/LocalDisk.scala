@@ -24,7 +24,7 @@ private[segment] object LocalDisk {
    */
   private val GreatestShare = 0.6
 
-  private val pool = new MemoryPool
+  private[segment] val pool = new MemoryPool
 
   /** The settings of the session that executors require. */
   def options(session: SQLConf): Map[String, String] =

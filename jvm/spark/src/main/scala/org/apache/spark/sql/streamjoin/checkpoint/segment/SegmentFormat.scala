@@ -113,7 +113,7 @@ private[checkpoint] object SegmentFormat extends StateFormat {
         rows.check()
         rows.number()
       }
-      StoredState(rows, () => flush(), () => rows.spilled)
+      StoredState(rows, () => flush(), () => rows.spilled, () => s.letGo())
     case other => throw new IllegalArgumentException(s"$other has no segments")
   }
 }

@@ -50,6 +50,9 @@ private[segment] final class SegmentStateStore(
     rows.rows
   }
 
+  /** Drops the rows that are in memory between batches. */
+  def letGo(): Unit = partition.letGo()
+
   override def commit(): Long = {
     val rows = taken.filterNot(_ => ended).getOrElse(
       throw new IllegalStateException(s"$this has no rows to commit")

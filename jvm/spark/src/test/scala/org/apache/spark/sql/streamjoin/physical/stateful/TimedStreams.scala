@@ -13,7 +13,7 @@ import org.apache.spark.sql.streamjoin.PythonCalls
 import io.streamjoin.StreamJoinExtensions
 
 /** Memory streams of rows with a time, in a session with two partitions. */
-private[stateful] trait TimedStreams extends StreamTest {
+private[streamjoin] trait TimedStreams extends StreamTest {
 
   override protected def sparkConf: SparkConf = super.sparkConf
     .set(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[StreamJoinExtensions].getName)

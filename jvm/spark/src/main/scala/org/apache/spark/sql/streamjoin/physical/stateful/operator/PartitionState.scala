@@ -12,6 +12,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.formats.SegmentsIntoRocksDB
 import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateShape, StoredNumbers}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.{BatchReport, PartitionReport}
+import org.apache.spark.sql.streamjoin.run.OpenStores
 import org.apache.spark.sql.streamjoin.spark.{
   StatefulOpStateStoreCheckpointInfo,
   StatefulOperatorStateInfo
@@ -53,7 +54,9 @@ private[physical] final class PartitionState(
   final class OpenPartition private[PartitionState] (partition: Int, shape: StateShape) {
     private val started = System.nanoTime
     private val store = opened(partition, shape)
+    private val ofRun = OpenStores.of(info)
     private val state = format.open(store, shape)
+    ofRun.add(partition)(state.letGo())
 
     val rows: JoinState[UnsafeRow] = state.rows
 
