@@ -1,6 +1,6 @@
 package io.streamjoin.join.changelog
 
-import io.streamjoin.join.Count.{Expired, Stale, Unknown}
+import io.streamjoin.join.Count.{Expired, Late, Stale, Unknown}
 import io.streamjoin.join.Counters
 import io.streamjoin.model.{JoinType, Side}
 
@@ -64,12 +64,22 @@ private[changelog] final class KeyedChanges[R](
     replay(fresh, until, was, before)
     val expired = !found && replaced != Nothing && retracts(changes(replaced))
     if (expired) into.expired.add(changes(replaced), marked = false)
+    // a delete with only the key does not have the time of its row
+    val late = was && !exists && rows.late(before)
     if (exists) upsert(key, was, before, matched, into)
-    else {
+    else if (late) {
+      stored.append(side, key, before, matched)
+      counters.count(side, Late, (until - fresh).toLong)
+    } else {
       if (found || !isVoid) storeTombstone(key, found, before, fresh, until)
       if (was) into.removed.add(before, matched)
     }
-    fresh - from + (if (was) 0 else if (expired) 1 else unknown(fresh, until))
+    fresh - from + (
+      if (late) until - fresh
+      else if (was) 0
+      else if (expired) 1
+      else unknown(fresh, until)
+    )
   }
 
   /** Applies the changes to the row before them, if it `was` stored. */

@@ -54,6 +54,21 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
       Seq(Changed(ChangeKind.Delete, Out(Some(l), None)), Changed(ChangeKind.Insert, out(l, r))))
   }
 
+  test("a delete without the time of its row is late if the stored row is") {
+    for (joinType <- Seq(JoinType.Inner, JoinType.LeftOuter)) {
+      val d = new ChangelogDriver(join(joinType, Layout.OneAKey))
+      val (l, r) = (row(1, 10), row(2, 12))
+      d.batch(Seq(insert(l)), Seq(insert(r)))
+      d.advance(Array(13, 13))
+      assert(d.stored(Left) == 1 && d.stored(Right) == 0)
+      assert(d.batch(Seq(delete(l.copy(value = 0, time = Long.MaxValue))), Nil).isEmpty)
+      assert(d.counters.rows(Left, Count.Late) == 1 && d.stored(Left) == 1)
+      val later = row(3, 13)
+      assert(d.batch(Nil, Seq(insert(later))) ==
+        Seq(Changed(ChangeKind.Insert, out(l, later))))
+    }
+  }
+
   test("a stored row keeps the match of an evicted partner and is not padded") {
     val d = new ChangelogDriver(join(JoinType.RightOuter))
     val (l1, l2, r) = (row(1, 10), row(2, 12), row(3, 12))
