@@ -78,14 +78,17 @@ def joined(
     minute: int,
     how: str,
 ) -> None:
-    """Join these rows ``id, k, v`` again, and those whose partner has changed: ``id, its k, v``."""
+    """Join rows ``id, k`` and more columns again: these, and those whose partner has changed.
+
+    A result has the id, the k of the partner and the further columns.
+    """
     for key in again | {key for key, row in left.items() if row[1] in right.touched}:
         table.pop(key, None)
         if key in left:
-            number, k, v = left[key]
+            number, k, *more = left[key]
             partner = right.stored(minute).get(k)
             if partner or how == "left":
-                table[key] = (number, partner[1] if partner else None, v)
+                table[key] = (number, partner[1] if partner else None, *more)
 
 
 def test_merged_table_equals_the_model(case: str, spark: SparkSession, tmp_path: Path) -> None:
@@ -95,7 +98,9 @@ def test_merged_table_equals_the_model(case: str, spark: SparkSession, tmp_path:
     session.conf.set("spark.sql.streamJoin.stateFormat", rng.choice(STATE_FORMATS))
     hows = rng.choice(["inner", "left"]), rng.choice(["inner", "left"])
     schema = "id INT, k INT, v INT, op STRING, n INT"
-    orders, customers = Feed(rng, 2, expires=True), Feed(rng, 1, expires=True)
+    # without a column of its own, the result of an order may be equal under another join key
+    narrow = rng.random() < 0.5
+    orders, customers = Feed(rng, 1 if narrow else 2, expires=True), Feed(rng, 1, expires=True)
     regions = Feed(rng, 1, expires=False)
     feeds = {"o": orders, "c": customers, "r": regions}
     landings = {name: Landing(session, tmp_path / name, schema) for name in feeds}
@@ -113,7 +118,10 @@ def test_merged_table_equals_the_model(case: str, spark: SparkSession, tmp_path:
     )
     if chain:
         result = result.streamJoin(r, "c.k = r.id", hows[1])
-    result = result.select("o.id", "o.v", "r.k" if chain else "c.k", "_change_type")
+    own = [] if narrow else ["o.v"]
+    result = result.select("o.id", "r.k" if chain else "c.k", *own, "_change_type")
+    if rng.random() < 0.3:
+        result = result.toUpserts("id")
     run = Run(result, tmp_path / "checkpoint")
     middle: dict[int, Any] = {}
     expected: dict[int, Any] = {}
@@ -128,7 +136,7 @@ def test_merged_table_equals_the_model(case: str, spark: SparkSession, tmp_path:
         out = planned_at(run, minute)
         for row in sorted(out, key=lambda row: row[-1] in ("insert", "update_postimage")):
             if row[-1] in ("insert", "update_postimage"):
-                table[row[0]] = (row[0], row[2], row[1])
+                table[row[0]] = tuple(row[:-1])
             else:
                 table.pop(row[0], None)
         stored, every = orders.stored(minute), {0, 1, 2}

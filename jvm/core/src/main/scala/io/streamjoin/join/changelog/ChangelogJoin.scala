@@ -49,7 +49,8 @@ import io.streamjoin.state.JoinState
  * A row that expires by `state_ttl` deletes no results, and from then on each change is computed as
  * if it had never been there. The mark of a row ([[io.streamjoin.state.BufferedRow.matched]]) shows
  * that it has results. So a delete of the expired row deletes its pairs with marked rows, and a
- * delete of a marked row whose partner has expired deletes the result of its key:
+ * delete of a marked row whose partner has expired deletes the result of its key. These deletes do
+ * not cancel with equal inserts, because the result may be another row:
  *
  * {{{
  *   12:00   +customer 1, Ann; +order 7    emits insert (7, Ann), marks both rows
@@ -234,13 +235,12 @@ final class ChangelogJoin[R, O](
       val settled = some.isMarked(i) && !marks
       val outlived =
         if (isStored) !partner && marks && some.isMarked(i) else !partner || joinType.leftOnly
-      val row =
-        if (notes && isAlone(partner || settled)) output.alone(side, some(i))
-        else if (outlived && output.identifiedBy(side)) Some(output.ofKey(side, some(i)))
-        else None
-      outputDelta.emit(row, added = false)
+      val alone = if (notes && isAlone(partner || settled)) output.alone(side, some(i)) else None
+      val byKey = outlived && output.identifiedBy(side)
+      if (byKey) outputDelta.deleteByKey(output.ofKey(side, some(i)))
+      else outputDelta.emit(alone, added = false)
       if (!isStored)
-        counters.count(side, if (partner || row.nonEmpty) RetractedExpired else Unknown)
+        counters.count(side, if (partner || byKey || alone.nonEmpty) RetractedExpired else Unknown)
       i += 1
     }
   }
@@ -267,9 +267,12 @@ final class ChangelogJoin[R, O](
       val row = partner.row
       // a row without a mark had no partner
       val expired =
-        if (partner.matched || !marksOther) joinWith(side, delta.expired, row, added = false) else 0
+        if (partner.matched || !marksOther)
+          joinWith(side, delta.expired, row, added = false, expired = true)
+        else 0
       val lost = joinWith(side, delta.removed, row, added = false)
       val won = joinWith(side, delta.added, row, added = true)
+      val outlived = unmarksOther && partner.matched && expired + lost == 0
       if (marksOther && won > 0 && !partner.matched) candidates.setMatched()
       val changes = expired + lost + won > 0 && (marksOther || !partner.matched)
       if (changes && (notesOther || unmarksOther)) {
@@ -277,7 +280,7 @@ final class ChangelogJoin[R, O](
           if (known) partners.change(other, key, rows(other).seen(row), lost, won) else None
         val turns = (expired + lost > 0) != (won > 0) && (notesOther || won == 0)
         if (turns && stay.forall(_ == 0) && !(stay.isEmpty && staying.matches(row)))
-          transitions += new MatchTransition(rows(other).copy(row), won, stay.nonEmpty)
+          transitions += new MatchTransition(rows(other).copy(row), won, stay.nonEmpty, outlived)
       }
     }
     delta.counted = !candidates.hasNext
@@ -299,22 +302,41 @@ final class ChangelogJoin[R, O](
   private def emitTransitions(side: Side, key: Long): Unit = {
     staying.count(transitions.filterNot(_.counted))
     for (one <- transitions if one.stay == 0) {
-      if (joinType.notesMatches(side.other))
-        outputDelta.emit(output.alone(side.other, one.row), added = isAlone(one.won > 0))
+      if (joinType.notesMatches(side.other)) {
+        val added = isAlone(one.won > 0)
+        if (one.outlived && !added) outputDelta.deleteByKey(output.ofKey(side.other, one.row))
+        else outputDelta.emit(output.alone(side.other, one.row), added)
+      }
       if (one.won == 0 && unmarks(side.other)) stored.unmark(side.other, key, one.row)
     }
     transitions.clear()
   }
 
-  /** Counts the rows that match the other one, and emits the pairs. */
-  private def joinWith(side: Side, some: ChangeBuffer[R], other: R, added: Boolean): Int = {
+  /**
+   * Counts the rows that match the other one, and emits the pairs.
+   *
+   * @param expired whether the rows have expired. Since then, the other row may have changed, and the
+   *   result has not
+   */
+  private def joinWith(
+      side: Side,
+      some: ChangeBuffer[R],
+      other: R,
+      added: Boolean,
+      expired: Boolean = false
+  ): Int = {
+    val byKey = expired && output.identifiedBy(side)
     var all = 0
     var i = 0
     while (i < some.length) {
       if (rows.pairs(side, some(i), other)) {
         all += 1
         some.addPartners(i, 1)
-        if (!joinType.leftOnly) outputDelta.emit(joined(side, some(i), other), added)
+        if (!joinType.leftOnly) {
+          val pair = joined(side, some(i), other)
+          if (byKey) outputDelta.deleteByKey(pair.getOrElse(output.ofKey(side, some(i))))
+          else outputDelta.emit(pair, added)
+        }
       }
       i += 1
     }
@@ -334,7 +356,8 @@ final class ChangelogJoin[R, O](
     var i = 0
     while (!expired.isEmpty && i < others.removed.length) {
       if (others.removed.isMarked(i) || !marks) {
-        val partners = joinWith(others.side.other, expired, others.removed(i), added = false)
+        val partners =
+          joinWith(others.side.other, expired, others.removed(i), added = false, expired = true)
         others.removed.addPartners(i, partners)
       }
       i += 1

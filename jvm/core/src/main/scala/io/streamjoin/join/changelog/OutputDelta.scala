@@ -18,12 +18,21 @@ final class OutputDelta[O](
 ) {
   private val removed = mutable.ArrayBuffer.empty[O]
   private val added = mutable.ArrayBuffer.empty[O]
+
+  /** Deletes of results by their keys. */
+  private val byKey = mutable.ArrayBuffer.empty[O]
   private val rewritten = mutable.ArrayBuffer.empty[O]
   private val settled = mutable.ArrayBuffer.empty[Changed[O]]
 
   /** @param row None: not required */
   def emit(row: Option[O], added: Boolean): Unit =
     if (row.nonEmpty) (if (added) this.added else removed) += row.get
+
+  /**
+   * Deletes the result of a key, which may be another row than this one. So it does not cancel with
+   * an equal row that is inserted.
+   */
+  def deleteByKey(row: O): Unit = byKey += row
 
   /** @param row an unchanged row that is emitted nevertheless, as an update */
   def rewrite(row: Option[O]): Unit = rewritten ++= row
@@ -35,13 +44,15 @@ final class OutputDelta[O](
    * @return to be read before the next call
    */
   def settle(): Iterator[Changed[O]] =
-    if (removed.isEmpty && added.isEmpty && rewritten.isEmpty) Iterator.empty
+    if (removed.isEmpty && added.isEmpty && byKey.isEmpty && rewritten.isEmpty) Iterator.empty
     else {
       settled.clear()
-      if (removed.isEmpty || added.isEmpty) plain(removed, added)
-      else if (areInStep) updates()
+      if (byKey.isEmpty && (removed.isEmpty || added.isEmpty)) plain(removed, added)
+      else if (byKey.isEmpty && areInStep) updates()
       else {
         cancel()
+        removed ++= byKey
+        byKey.clear()
         if (removed.isEmpty || output.key(removed.head).isEmpty) plain(removed, added)
         else labelled()
       }

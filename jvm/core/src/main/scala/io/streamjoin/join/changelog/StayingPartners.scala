@@ -79,7 +79,8 @@ private object StayingPartners {
 private[changelog] final class MatchTransition[R](
     val row: R,
     val won: Int,
-    val counted: Boolean
+    val counted: Boolean,
+    val outlived: Boolean
 ) {
 
   /** The number of its unchanged partners. */

@@ -23,6 +23,9 @@ private[changelog] final class AgingModel(join: TestChangelog) {
   val expired, unknown, retracted, stale: mutable.Map[Side, Long] =
     mutable.Map.empty[Side, Long].withDefaultValue(0L)
 
+  /** The results that the last batch has deleted by their keys. Equal rows may be inserted. */
+  var deletedByKey: Set[Out] = Set.empty
+
   def size(side: Side): Int = stored(side).length
 
   /** A row expires after the end of its TTL. */
@@ -43,9 +46,13 @@ private[changelog] final class AgingModel(join: TestChangelog) {
         if (join(side).keyed) keyed(side, of) else counted(side, of)
       }
     val past = before.map { case (side, rows) => side -> (rows ++ leaving(side)) }
-    val was = result(past)
-    count(before)
     val after = stored.map { case (side, rows) => side -> rows.toSeq }
+    for (side <- Side.both; one <- before(side))
+      one.isFound = after(side).exists(s => !s.row.deleted && bare(s.row) == bare(one.row)) &&
+        partners(side, one, after)
+    val was = result(past)
+    deletedByKey = ofKeys(past)
+    count(before)
     // computed before any of them changes
     val met = for (side <- Side.both; one <- stored(side)) yield one -> hasResults(side, one, past)
     for ((one, results) <- met) one.met = results
@@ -177,6 +184,11 @@ private[changelog] final class AgingModel(join: TestChangelog) {
     )
   }
 
+  private def pair(side: Side, one: Stored, other: Stored): Out = {
+    val (l, r) = if (side == Side.Left) (one, other) else (other, one)
+    Out(Some(bare(l.row)), Some(bare(r.row)))
+  }
+
   private def padded(side: Side, one: Stored): Out =
     if (side == Side.Left) Out(Some(bare(one.row)), None) else Out(None, Some(bare(one.row)))
 
@@ -186,25 +198,48 @@ private[changelog] final class AgingModel(join: TestChangelog) {
     else join.joinType.preserves(side) && !partner
   )(padded(side, one))
 
-  /** The result of the key of a row that is deleted, if its partner has expired. */
-  private def ofKey(side: Side, one: Stored, partner: Boolean): Option[Out] = Option.when(
-    join.identifies(side) && alone(side, one, partner).isEmpty && (
+  private def partners(side: Side, one: Stored, rows: Map[Side, Seq[Stored]]): Boolean =
+    rows(side.other).exists(o => pairs(side, one.row, o.row))
+
+  /** Whether the result of a row is deleted by its key, because its partner has expired. */
+  private def isOutlived(side: Side, one: Stored, partner: Boolean): Boolean = {
+    val padded = join.joinType.preserves(side) && join.joinType != JoinType.LeftSemi
+    join.identifies(side) && (
       if (one.isDeleted) !partner || join.joinType.leftOnly
-      else one.isRemoved && one.met && !partner
+      else (one.isRemoved || one.isFound && padded) && one.met && !partner
     )
+  }
+
+  /** The result of a row that is deleted by its key, unless the row is emitted alone. */
+  private def ofKey(side: Side, one: Stored, partner: Boolean): Option[Out] = Option.when(
+    isOutlived(side, one, partner) && !alone(side, one, partner).exists(join.wanted)
   )(padded(side, one))
+
+  /** The pairs of expired rows that are deleted by their key, each with the padded row. */
+  private def pairsByKey(rows: Map[Side, Seq[Stored]]): Seq[(Out, Out)] = for {
+    side <- Side.both
+    one <- rows(side) if one.isDeleted && join.identifies(side) && !join.joinType.leftOnly
+    other <- rows(side.other) if gave(side, one, other)
+  } yield pair(side, one, other) -> padded(side, one)
+
+  private def ofKeys(rows: Map[Side, Seq[Stored]]): Set[Out] =
+    (for (
+      side <- Side.both; one <- rows(side)
+      if isOutlived(side, one, rows(side.other).exists(gave(side, one, _)))
+    ) yield padded(side, one)).toSet ++ pairsByKey(rows).flatMap { case (a, b) => Seq(a, b) }
 
   private def result(rows: Map[Side, Seq[Stored]]): Map[Out, Int] = {
     val joined =
       for (
         a <- rows(Side.Left) if !join.joinType.leftOnly;
         b <- rows(Side.Right) if gave(Side.Left, a, b)
-      ) yield Out(Some(bare(a.row)), Some(bare(b.row)))
+      ) yield pair(Side.Left, a, b)
     val others = for (side <- Side.both; one <- rows(side) if !one.row.deleted) yield {
       val partner = rows(side.other).exists(gave(side, one, _))
       (alone(side, one, partner), ofKey(side, one, partner))
     }
-    ((joined ++ others.flatMap(_._1)).filter(join.wanted) ++ others.flatMap(_._2))
+    val unwanted = pairsByKey(rows).collect { case (pair, key) if !join.wanted(pair) => key }
+    ((joined ++ others.flatMap(_._1)).filter(join.wanted) ++ others.flatMap(_._2) ++ unwanted)
       .groupMapReduce(identity)(_ => 1)(_ + _)
   }
 }
@@ -219,6 +254,9 @@ private[changelog] object AgingModel {
 
     /** Whether the current batch deletes or replaces the row. */
     var isRemoved: Boolean = false
+
+    /** Whether the row was stored before the current batch, and has a partner after it. */
+    var isFound: Boolean = false
   }
 
   /** The output columns of a row, which are also its identity. */

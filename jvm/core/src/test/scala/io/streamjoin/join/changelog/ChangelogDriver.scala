@@ -73,6 +73,7 @@ object Expiry {
  * @param within the right time is at most this much later than the left one, and not earlier; None:
  *   no bound
  * @param selective whether a filter on the output selects some rows
+ * @param narrow whether the output lacks the value of the rows whose key identifies it
  * @param equality whether rows of different join keys never match
  * @param aging whether rows have a TTL from their last write; else it is from their event time
  * @param condition the residual condition of a pair
@@ -88,6 +89,7 @@ final case class TestChangelog(
     filtered: Boolean = false,
     within: Option[Long] = None,
     selective: Boolean = false,
+    narrow: Boolean = false,
     equality: Boolean = true,
     hashes: Int = 1 << 20,
     aging: Boolean = false,
@@ -211,17 +213,25 @@ final case class TestChangelog(
   def wanted(o: Out): Boolean =
     !selective || (o.left.toSeq ++ o.right).map(_.value).sum % 3 != 0
 
+  /** The output columns: neither sequence nor TTL. */
+  def shown(o: Out): Out = {
+    def row(side: Side)(r: Row) = r.copy(
+      value = if (narrow && identifies(side)) 0 else r.value,
+      sequence = 0,
+      expires = Long.MaxValue
+    )
+    Out(o.left.map(row(Side.Left)), o.right.map(row(Side.Right)))
+  }
+
   val output: ChangelogOutput[Row, Out] = new ChangelogOutput[Row, Out] {
-    // the output has neither sequence nor TTL
-    private def shown(row: Row) = Some(row.copy(sequence = 0, expires = Long.MaxValue))
+    private def padded(side: Side, row: Row) =
+      if (side == Side.Left) Out(Some(row), None) else Out(None, Some(row))
     override def joined(l: Row, r: Row): Option[Out] =
-      Some(Out(shown(l), shown(r))).filter(wanted)
+      Some(Out(Some(l), Some(r))).filter(wanted).map(shown)
     override def alone(side: Side, row: Row): Option[Out] =
-      Some(if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row)))
-        .filter(wanted)
+      Some(padded(side, row)).filter(wanted).map(shown)
     override def identifiedBy(side: Side): Boolean = identifies(side)
-    override def ofKey(side: Side, row: Row): Out =
-      if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row))
+    override def ofKey(side: Side, row: Row): Out = shown(padded(side, row))
     override def key(row: Out): Option[AnyRef] =
       Option.when(apply(Side.Left).keyed && apply(Side.Right).keyed) {
         (row.left.map(r => (r.join, r.unique)), row.right.map(r => (r.join, r.unique)))

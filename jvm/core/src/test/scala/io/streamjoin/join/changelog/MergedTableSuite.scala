@@ -41,7 +41,8 @@ class MergedTableSuite extends AnyFunSuite {
         val joinKey = before.fold(if (one) key else random.nextInt(3))(_.join.get)
         val after = Row(Some(joinKey), if (one) 0 else key, random.nextInt(3), sequence, expires)
         // without its old image, an expired row is not deleted if the new one has no result
-        val pads = join.joinType.preserves(side) && !join.joinType.leftOnly
+        val pads =
+          join.joinType.preserves(side) && !join.joinType.leftOnly && !join.selective
         val preimage =
           before.filter(_ => !pads || random.nextBoolean()).map(Change(_, added = false)).toSeq
         if (before.nonEmpty && random.nextInt(3) == 0) {
@@ -90,7 +91,7 @@ class MergedTableSuite extends AnyFunSuite {
             }.map(_.unique)
         expected --= again
         for (row <- rows if again(row.unique); o <- result(Seq(row)) if isOf(side, o))
-          expected(row.unique) = bare(o)
+          expected(row.unique) = join.shown(o)
         assertSame("table", merged.toSeq, expected.toSeq)
       }
     }
@@ -98,8 +99,6 @@ class MergedTableSuite extends AnyFunSuite {
 
   private def isOf(side: Side, o: Out) =
     (if (side == Side.Left) o.left else o.right).nonEmpty
-
-  private def bare(o: Out) = Out(o.left.map(AgingModel.bare), o.right.map(AgingModel.bare))
 
   for (
     expiry <- Seq(Expiry.Keep, Expiry.Retract);
@@ -117,6 +116,8 @@ class MergedTableSuite extends AnyFunSuite {
         left,
         right,
         residual = random.nextInt(3) == 0,
+        selective = random.nextInt(3) == 0,
+        narrow = random.nextInt(3) == 0,
         hashes = if (random.nextBoolean()) 1 else 1 << 20,
         aging = true,
         expiry = expiry

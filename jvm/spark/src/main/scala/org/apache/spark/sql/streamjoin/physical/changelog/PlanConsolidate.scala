@@ -108,7 +108,8 @@ private[physical] object PlanConsolidate {
       else required.plain ++ joined.output.filter(j.changes.contains) ++ required.computed
     val key = if (joined.spec.output.key.forall(required.contains)) joined.spec.output.key else Nil
     val identity = required.plain ++ required.computed.map(_.toAttribute)
-    val by = Consolidate(key, identity, kind, within, Consolidate.All)
+    val certain = key.isEmpty || !deletesByKey(j)
+    val by = Consolidate(key, identity, kind, within, Consolidate.All, certain)
     ConsolidateExec(by, reason, projected(joined, columns))
   }
 
@@ -119,9 +120,14 @@ private[physical] object PlanConsolidate {
   def latest(u: ToUpserts, changes: SparkPlan): SparkPlan = {
     val identity = changes.output
       .filterNot(a => a.exprId == u.kind.exprId || ChangelogMarks.isCommit(a))
-    val by = Consolidate(u.key, identity, u.kind, Nil, Consolidate.Latest)
+    val certain = !u.child.exists { case j: ChangelogJoin => deletesByKey(j); case _ => false }
+    val by = Consolidate(u.key, identity, u.kind, Nil, Consolidate.Latest, certain)
     ConsolidateExec(by, "toUpserts", changes)
   }
+
+  /** Whether the join may delete the result of a key whose row it does not know. */
+  private def deletesByKey(j: ChangelogJoin): Boolean =
+    Side.both.exists(j.ttl(_).exists(!_.retracts))
 
   /**
    * The expressions that decide on the partition of an output row and are not part of its identity.

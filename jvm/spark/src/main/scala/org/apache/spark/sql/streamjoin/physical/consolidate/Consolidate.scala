@@ -20,13 +20,16 @@ import org.apache.spark.sql.streamjoin.physical.stateful.operator.JoinDistributi
  * @param within only rows with equal values of these are compared; they are in one partition
  *   already. Empty: rows of all partitions are compared, after an exchange
  * @param keep which of the remaining changes are emitted
+ * @param certain whether each deleted row has been emitted. Else the delete of a key may have another
+ *   row than the table, so an equal row that is inserted is emitted nevertheless
  */
 private[physical] final case class Consolidate(
     key: Seq[Attribute],
     identity: Seq[Attribute],
     kind: Attribute,
     within: Seq[Expression],
-    keep: Consolidate.Keep
+    keep: Consolidate.Keep,
+    certain: Boolean
 ) {
 
   /** Expressions with equal hashes for rows that are compared; empty: all rows are compared. */

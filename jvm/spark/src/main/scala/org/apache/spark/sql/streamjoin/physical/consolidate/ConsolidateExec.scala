@@ -41,7 +41,10 @@ case class ConsolidateExec(
   }
 
   private def explained: Seq[String] = Seq(
-    s"$reason: changes that cancel are dropped",
+    s"$reason: " + (
+      if (by.certain) "changes that cancel are dropped"
+      else "updates without a change are emitted, because a partner may have expired"
+    ),
     by.keep match {
       case Consolidate.Latest                => s"one change of each key ($key) is emitted"
       case Consolidate.All if by.key.isEmpty => "changes are emitted as insert and delete"

@@ -50,7 +50,9 @@ private[consolidate] final class ConsolidatedRuns(
     )
   )
 
-  /** An input row. Two images are equal if their columns of the identity are equal. */
+  /**
+   * An input row. Two images are equal, and cancel, if their columns of the identity are equal.
+   */
   private final class Image(val row: UnsafeRow) {
     private lazy val identity = identityOf(row).copy()
 
@@ -60,7 +62,7 @@ private[consolidate] final class ConsolidatedRuns(
       if (row.getUTF8String(kindAt) == words(kind)) row else marking(kind)(row)
 
     override def equals(other: Any): Boolean = other match {
-      case o: ConsolidatedRuns#Image => identity == o.identity
+      case o: ConsolidatedRuns#Image => by.certain && identity == o.identity
       case _                         => false
     }
 

@@ -28,7 +28,7 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
 
   private def allChanges(rows: Seq[Row], keyed: Boolean): (Seq[Row], Long) = {
     val key = if (keyed) Seq(id) else Nil
-    consolidated(rows, Consolidate(key, Seq(id, name), kind, Nil, Consolidate.All))
+    consolidated(rows, Consolidate(key, Seq(id, name), kind, Nil, Consolidate.All, true))
   }
 
   private def consolidated(rows: Seq[Row], by: Consolidate): (Seq[Row], Long) = {
@@ -126,8 +126,22 @@ class ConsolidatedRunsSuite extends AnyFunSuite {
     }
   }
 
+  private def byId(keep: Consolidate.Keep, certain: Boolean) =
+    Consolidate(Seq(id), Seq(id, name), kind, Nil, keep, certain)
+
   private def latest(rows: Row*): Seq[Row] =
-    consolidated(rows, Consolidate(Seq(id), Seq(id, name), kind, Nil, Consolidate.Latest))._1
+    consolidated(rows, byId(Consolidate.Latest, certain = true))._1
+
+  test("if a key may be deleted whose row is not known, an equal row does not cancel its delete") {
+    def out(keep: Consolidate.Keep)(rows: Row*) =
+      consolidated(rows, byId(keep, certain = false))._1
+    assert(out(Consolidate.Latest)(bob("delete"), bob("insert")) == Seq(bob("update_postimage")))
+    assert(out(Consolidate.Latest)(bob("delete")) == Seq(bob("delete")))
+    assert(out(Consolidate.All)(bob("delete"), bob("insert")) ==
+      Seq(bob("update_preimage"), bob("update_postimage")))
+    assert(out(Consolidate.All)(bob("delete"), ann("insert")) ==
+      Seq(bob("update_preimage"), ann("update_postimage")))
+  }
 
   test("the latest version of a key is its insert, otherwise its delete") {
     assert(latest(bob("delete"), ann("insert")) == Seq(ann("update_postimage")))
