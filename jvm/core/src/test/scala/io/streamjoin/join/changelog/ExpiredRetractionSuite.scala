@@ -310,6 +310,25 @@ class ExpiredRetractionSuite extends AnyFunSuite {
     }
   }
 
+  test("a new partner without a result deletes the result with the expired one by its key") {
+    for (swapped <- Seq(false, true)) {
+      val (of, aged, other) =
+        if (swapped) (RightOuter, Right, Left) else (LeftOuter, Left, Right)
+      val join = TestChangelog(of, Layout.OneAKey, Layout.OneAKey, aging = true, selective = true)
+      val driver = new ChangelogDriver(join, segments = true)
+      def batch(preserved: Seq[Change[Row]], partners: Change[Row]*) =
+        if (aged == Left) driver.batch(preserved, partners) else driver.batch(partners, preserved)
+      driver.at(0)
+      // alone, the row has no result, and with this partner it has one
+      val partner = add(1).copy(row = row(1, 1, 0).copy(expires = 10))
+      assert(batch(Seq(add(3)), partner).map(_.kind) == Seq(ChangeKind.Insert))
+      driver.at(11)
+      assert(driver.stored(other) == 0)
+      val padded = join.output.ofKey(aged, row(3, 1, 0))
+      assert(batch(Nil, add(3)) == Seq(Changed(ChangeKind.Delete, padded)))
+    }
+  }
+
   test("without a TTL, a delete of a row that is not stored is ignored and counted") {
     for (joinType <- JoinType.all; layout <- layouts) {
       val d = new ChangelogDriver(TestChangelog(joinType, layout, layout))
