@@ -5,7 +5,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -54,6 +54,15 @@ private[times] final class ProjectedTimes(
       case (w: CreateNamedStruct, to) => windowEnd(w.valExprs(1)).map(to -> _)
       case (value, to)                => windowEnd(value).map(to -> _)
     }
+
+  /** Whether an expression is a window or session of an event time, or the `window_time` of one. */
+  def isOfWindow(e: Expression): Boolean = plain(e) match {
+    case window @ (_: CreateNamedStruct | _: PreciseTimestampConversion) => window.exists {
+        case PreciseTimestampConversion(time, _, LongType) => watermark(time).nonEmpty
+        case _                                             => false
+      }
+    case _ => false
+  }
 
   /** The lengths of windows that an expression creates or passes on. */
   def lengths(e: NamedExpression): Seq[(ExprId, Long)] =

@@ -139,7 +139,7 @@ private[streamjoin] trait HasTimeColumns {
   def timeColumns: TimeColumns
 }
 
-private[streamjoin] object TimeColumns {
+private[streamjoin] object TimeColumns extends AliasHelper {
 
   /** The times from which windows are computed. */
   private def windowed(e: Expression): Seq[Attribute] = e.collect {
@@ -156,7 +156,8 @@ private[streamjoin] object TimeColumns {
    * computed column has a watermark in these cases:
    *
    *  - It is the window of an event time, or the end of such a window.
-   *  - Spark marks it, for example `window_time`.
+   *  - It is the `window_time` of such a window, or a session, and Spark marks it. The mark alone is
+   *    not sufficient: `max(struct(t)).t` has that of `t`.
    *
    * A node that may change columns ends their watermarks.
    *
@@ -169,7 +170,7 @@ private[streamjoin] object TimeColumns {
     case Project(list, child) =>
       val below = of(child)
       val known = below.projected(list)
-      val computed = list.filter(passed(_).isEmpty).map(_.toAttribute)
+      val computed = list.filter(below.inExpressions.isOfWindow).map(_.toAttribute)
       known ++ propagated(
         computed.filter(a => isMarked(a) && !known.isWatermarked(a)),
         below.imposed
@@ -203,8 +204,8 @@ private[streamjoin] object TimeColumns {
   }
 
   /**
-   * The times of an aggregation: its grouping columns, and expressions on them. The optimizer may
-   * have merged a projection into the aggregation.
+   * The times of an aggregation: its grouping columns, and windows computed from them. The
+   * optimizer may have merged a projection into the aggregation.
    */
   private def grouped(a: Aggregate): TimeColumns = {
     val below = of(a.child)
@@ -215,14 +216,21 @@ private[streamjoin] object TimeColumns {
     }
     val computed = a.aggregateExpressions.filter(passed(_).isEmpty).diff(ends)
     val times = a.groupingExpressions.collect { case t: Attribute if isMarked(t) => t }
-    val known = propagated(times, below.imposed).projected(computed)
-    val marked = a.output.filter(o => isMarked(o) && !known.isWatermarked(o))
+    val groups = propagated(times, below.imposed)
+    val known = groups.projected(computed)
+    val marked = a.aggregateExpressions
+      .filter(e => isGrouping(e, a) || groups.inExpressions.isOfWindow(e))
+      .map(_.toAttribute)
+      .filter(o => isMarked(o) && !known.isWatermarked(o))
     propagated(
       marked ++ ends.map(_.toAttribute),
       below.imposed,
       below.projected(a.aggregateExpressions).lengths
     ) ++ (if (known.columns.isEmpty) none else known)
   }
+
+  private def isGrouping(e: Expression, a: Aggregate): Boolean =
+    passed(e).nonEmpty || a.groupingExpressions.exists(_.semanticEquals(trimAliases(e)))
 
   private def imposedBelow(plan: LogicalPlan): Boolean = plan.children.exists(of(_).imposed)
 

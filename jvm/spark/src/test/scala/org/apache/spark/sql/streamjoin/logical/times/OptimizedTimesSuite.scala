@@ -48,6 +48,11 @@ class OptimizedTimesSuite extends StreamsInSql {
     col("ot").as("t")
   )
 
+  /** The row with the latest time of each window and key, as a struct `s`. */
+  private def latest(df: DataFrame): DataFrame =
+    df.groupBy(window(col("t"), "2 seconds").as("w"), col("k"))
+      .agg(max(struct(col("t"), col("id"))).as("s"))
+
   private val cases: Seq[(String, DataFrame => DataFrame, Set[String])] = Seq(
     (
       "the end of a window",
@@ -115,6 +120,56 @@ class OptimizedTimesSuite extends StreamsInSql {
       },
       Set("end", "t")
     ),
+    (
+      "window_time of a grouping window, and of its window",
+      df =>
+        latest(df).select(window_time(col("w")).as("e")).select(
+          col("e"),
+          window(col("e"), "3 seconds").as("v")
+        ).select(col("e"), col("v"), window_time(col("v")).as("f")),
+      Set("e", "v", "f")
+    ),
+    (
+      "a session and its window_time",
+      _.groupBy(session_window(col("t"), "2 seconds").as("w")).count()
+        .select(col("w"), window_time(col("w")).as("e")),
+      Set("w", "e")
+    ),
+    (
+      "a session of each row",
+      _.select(session_window(col("t"), "2 seconds").as("w"), col("t")),
+      Set("w", "t")
+    ),
+    (
+      "a grouping field of a struct",
+      df => latest(df).groupBy("s.t").count(),
+      Set("t")
+    ),
+    (
+      "a field of an aggregated struct",
+      df => latest(df).select(col("w"), col("s.t"), col("k")),
+      Set("w")
+    ),
+    (
+      "windows of a field of an aggregated struct",
+      df =>
+        latest(df).select(col("s.t").as("u")).select(window(col("u"), "3 seconds").as("v"))
+          .select(col("v"), col("v.end").as("e"), window_time(col("v")).as("f")),
+      Set()
+    ),
+    (
+      "fields of an array, of a map and of a nested struct",
+      df => {
+        val found = latest(df).select(
+          col("w"),
+          array(col("s")).as("a"),
+          map(lit(1), col("s")).as("m"),
+          struct(col("s")).as("n")
+        )
+        found.select(col("w"), col("a")(0)("t").as("x"), col("m")(1)("t").as("y"), col("n.s.t"))
+      },
+      Set("w")
+    ),
     ("a time plus an interval", _.select((col("t") + expr("INTERVAL '1' SECOND")).as("u")), Set())
   )
 
@@ -132,6 +187,18 @@ class OptimizedTimesSuite extends StreamsInSql {
     val before = watermarked(joined.asInstanceOf[classic.DataFrame].queryExecution.analyzed)
     assert(before == Seq("o.ot", "d.dt"))
     assert(watermarked(optimized(joined)) == before)
+  }
+
+  test("a copy in a struct is no event time above a join that does not bound its column") {
+    val left = spark.table("oi").select(
+      col("k"),
+      col("ot"),
+      col("ot").as("u"),
+      struct(col("u"), struct(col("u").as("v")).as("n")).as("s")
+    )
+    val joined = left.as("o").join(spark.table("di").as("d"), expr(near("o", "d")))
+      .select(col("ot"), col("u"), col("s.u").as("x"), col("s.n.v"))
+    assert(same(joined).keySet == Set("ot"))
   }
 
   test("the optimizer does not change the event times of random projections") {
@@ -157,7 +224,8 @@ private object OptimizedTimesSuite {
     case 0 => df.where(df(quoted(pick(df.columns.toSeq, random))).isNotNull)
     case 1 => df.union(df.select(df.columns.toSeq.map(c => df(quoted(c))): _*))
     case 2 if df.columns.length > 1 =>
-      distinct(df.groupBy(df.columns.toSeq.map(c => df(quoted(c))): _*).count())
+      val all = df.columns.toSeq.map(c => df(quoted(c)))
+      distinct(df.groupBy(all: _*).agg(max(struct(all: _*)).as("m"), count(lit(1))))
     case _ =>
       val mayHaveWindow = !df.columns.exists(_.startsWith("win"))
       val times = df.schema.fields.toSeq.filter(f => isTime(f.dataType))

@@ -44,14 +44,11 @@ case class StreamJoin(
   private def markedAsTime(a: Attribute): Attribute = {
     val marked = TimeColumns.isMarked(a)
     if (!resolved) a
-    else if (marked && untimed.contains(a)) EventTimeMarks.unmarked(a)
+    else if (marked && !analysis.output.isWatermarked(a)) EventTimeMarks.unmarked(a)
     else if (!marked && knownToSpark.contains(a)) {
       EventTimeMarks.marked(a, Map(a.exprId -> 0L))
     } else a
   }
-
-  @transient private lazy val untimed: AttributeSet =
-    AttributeSet(times.filterNot(analysis.output.isWatermarked))
 
   @transient private lazy val knownToSpark: AttributeSet = {
     val besideSparks = BaseColumn.besideSparks(analysis.bases)
