@@ -168,8 +168,13 @@ class JoinRulesSuite extends AnalysisSession {
     val marked = MarkLastRows(under(versions)).collectFirst { case rows: LastRows => rows }.get
     assert(marked.form == LastRows.ByOption && ChangelogMarks.kind(marked.output).isEmpty)
     assert(marked.output.map(_.name) == changes.output.map(_.name).filter(_ != "_change_type"))
-    for (same <- Seq(under(changing), under(join(Some(key), left = last.copy(child = orders)))))
-      assert(MarkLastRows(same) == same)
+  }
+
+  test("MarkLastRows marks rows that are inserts too, and each input once") {
+    val last = StreamJoinHint(JoinOptions(last = true), held = false, orders)
+    val marked = MarkLastRows(under(join(Some(key), left = last)))
+    assert(marked.collect { case rows: LastRows => rows.child } == Seq(deliveries))
+    for (same <- Seq(marked, under(changing))) assert(MarkLastRows(same) == same)
   }
 
   // ---- MarkResult ----

@@ -1,11 +1,12 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
+import org.apache.spark.sql.{classic, DataFrame}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
-import org.apache.spark.sql.streamjoin.logical.plan.nodes.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.nodes.{AsOfJoin, StreamJoin}
 
 import io.streamjoin.model.JoinType
 
@@ -164,6 +165,19 @@ class PlaceWindowsSuite extends StreamsInSql {
     }
   }
 
+  test("where() above an as-of join by a hint stays above it") {
+    val limits = spark.range(3).selectExpr("id AS k", "id * 2 AS most")
+    def limited(stream: String) = spark.table(stream).join(limits, "k")
+    val built = limited("di").withColumn("over", expr("id > most"))
+    // the table in both inputs makes the join wait for the filter, which is resolved already
+    val joined = limited("oi").drop("most").as("o").hint("stream_join", "match=last")
+      .join(built.as("d"), expr("o.k = d.k AND dt <= ot"))
+    val plan = analyzed(joined.where(built("over")))
+    assert(plan.collect { case Filter(c, _: AsOfJoin) => c.sql } == Seq("over"))
+    assert(plan.collect { case j: Join => j.condition.get.references.map(_.name).toSet }.toSet ==
+      Set(Set("k")))
+  }
+
   test("a filter on one input does not move from WHERE to the condition of the join") {
     val query =
       s"SELECT o.id FROM o JOIN d ON ${meets("o", "d")} WHERE ${near("o", "d")} AND o.id > 3"
@@ -177,7 +191,10 @@ class PlaceWindowsSuite extends StreamsInSql {
   }
 
   /** The analyzed plan with Spark's own joins. */
-  private def analyzed(query: String): LogicalPlan = spark.sql(query).queryExecution.analyzed
+  private def analyzed(query: String): LogicalPlan = analyzed(spark.sql(query))
+
+  private def analyzed(df: DataFrame): LogicalPlan =
+    df.asInstanceOf[classic.DataFrame].queryExecution.analyzed
 
   test("a join above an unbounded join of Spark is not replaced") {
     val lower = s"o JOIN d ON ${meets("o", "d")}"
