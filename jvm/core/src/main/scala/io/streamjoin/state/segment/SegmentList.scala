@@ -83,7 +83,7 @@ private[segment] final class SegmentList(span: Long, create: (Long, Long) => Seg
 
   private def insert(at: Int, limit: Long): Segment = {
     width.opens()
-    val start = limit - Math.floorMod(limit, width.ofNext)
+    val start = Saturated.subtract(limit, Math.floorMod(limit, width.ofNext))
     val low = if (at == 0) start else math.max(start, open(at - 1).high + 1)
     val end = Saturated.add(start, width.ofNext - 1)
     val high = if (at == openCount) end else math.min(end, open(at).low - 1)

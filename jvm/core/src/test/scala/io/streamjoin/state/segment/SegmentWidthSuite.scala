@@ -10,15 +10,20 @@ import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 class SegmentWidthSuite extends AnyFunSuite {
 
+  private def side(span: Long): SegmentSide[String] = new SegmentSide[String](
+    1,
+    span,
+    SegmentJoinStateSuite.TextCodec,
+    new SpilledBytes(new SpillFile(LocalFiles.create))
+  )
+
+  private def append(side: SegmentSide[String], limit: Long): Unit =
+    side.append(0, limit, Array(limit), "", matched = false)
+
   /** The number of rows in each segment after appending rows with these limits. */
   private def rowsOfSegments(span: Long)(limits: Iterator[Long]): Seq[Int] = {
-    val side = new SegmentSide[String](
-      1,
-      span,
-      SegmentJoinStateSuite.TextCodec,
-      new SpilledBytes(new SpillFile(LocalFiles.create))
-    )
-    for (limit <- limits) side.append(0, limit, Array(limit), "", matched = false)
+    val side = this.side(span)
+    limits.foreach(append(side, _))
     val rows = mutable.LinkedHashMap.empty[Segment, Int]
     side.foreachFresh((segment, _) => rows(segment) = rows.getOrElse(segment, 0) + 1)
     rows.values.toSeq
@@ -66,6 +71,24 @@ class SegmentWidthSuite extends AnyFunSuite {
         assert(list.opened.sliding(2).forall(pair => pair.length < 2 || pair(0).high < pair(1).low))
       }
     }
+  }
+
+  test("a row at an end of the range of limits takes no other rows into its segment") {
+    def allocated(first: Option[Long]): Long = {
+      val tested = side(span = 1000)
+      first.foreach(append(tested, _))
+      for (n <- 0L until 100000L) {
+        append(tested, n)
+        if (n % 1000 == 0) {
+          tested.discard(Array(n - 2000))
+          tested.seal()
+        }
+      }
+      tested.segments.all.map(_.allocated).sum
+    }
+    val without = allocated(None)
+    for (first <- Seq(Long.MinValue, Long.MinValue + 999, Long.MaxValue - 999, Long.MaxValue))
+      assert(allocated(Some(first)) < without * 2, first)
   }
 
   test("rows very far apart make fewer than 500 segments") {
