@@ -124,6 +124,24 @@ def test_batch_without_a_commit_entry_runs_again(shop: Shop, tmp_path: Path) -> 
     assert decided(run.rows()) == day.answer()
 
 
+def test_first_batch_runs_again_after_a_kill_in_its_description(shop: Shop, tmp_path: Path) -> None:
+    day = Day(shop, "description")
+    run = query(shop, tmp_path / "checkpoint")
+    day.land()
+    run.step()
+    before = list(run.batches.pop(0))
+    shutil.rmtree(run.checkpoint / "commits")
+    shutil.rmtree(run.checkpoint / "state")
+    descriptions = run.checkpoint / "state" / "0" / "_metadata" / "v2"
+    descriptions.mkdir(parents=True)
+    (descriptions / ".0.0.tmp").touch()
+    run.step()
+    assert sorted(run.batches[0], key=str) == sorted(before, key=str)
+    day.close()
+    run.step()
+    assert decided(run.rows()) == day.answer()
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A separate file system, with room for the checkpoint of a few batches."""

@@ -191,7 +191,7 @@ def test_unfinished_batch_reruns_with_its_offsets(run: Run, shop: Shop, tmp_path
 def test_interrupted_rescale_leaves_an_unusable_target(
     run: Run, shop: Shop, tmp_path: Path
 ) -> None:
-    """With the first files only, in the order in which they were written."""
+    """With the first files only, in the order in which they were written, and part of the next."""
     shop.deliver((2, "10:30"))
     run.step()
     whole, part = tmp_path / "whole", tmp_path / "part"
@@ -210,6 +210,9 @@ def test_interrupted_rescale_leaves_an_unusable_target(
             copy = part / file.relative_to(whole)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, copy)
+        unfinished = part / files[count].relative_to(whole)
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.with_name(f".{unfinished.name}.0.tmp").touch()
         assert "STREAM_JOIN_REWRITE.TARGET_NOT_EMPTY" in refusal(run, part)
         interrupted = Run(run.result, part)
         with pytest.raises(AnalysisException, match="it is not complete, as after an interrupted"):

@@ -62,9 +62,7 @@ private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configur
   def removeAfter(batch: Long): Unit =
     batches.filter(_ > batch).foreach(b => manager.delete(file(b)))
 
-  private def batches: Seq[Long] =
-    if (!manager.exists(folder)) Nil
-    else manager.list(folder).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+  private def batches: Seq[Long] = LocalCheckpointFiles.numbers(manager, folder)
 
   private def file(batch: Long) = new Path(folder, batch.toString)
 

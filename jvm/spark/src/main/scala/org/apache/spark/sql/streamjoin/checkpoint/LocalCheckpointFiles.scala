@@ -118,6 +118,14 @@ object LocalCheckpointFiles {
       new LocalCheckpointFiles(path, hadoopConf)
     else CheckpointFileManager.create(path, hadoopConf)
 
+  /**
+   * The files and folders that are named by a number, ascending. A killed process leaves unfinished
+   * files, which have other names.
+   */
+  private[streamjoin] def numbers(manager: CheckpointFileManager, folder: Path): Seq[Long] =
+    if (!manager.exists(folder)) Nil
+    else manager.list(folder).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+
   /** Writes a file that appears with all of its content or not at all. */
   private[streamjoin] def write(manager: CheckpointFileManager, file: Path, replaces: Boolean)(
       content: CancellableFSDataOutputStream => Unit

@@ -46,24 +46,20 @@ private[streamjoin] object StoredDescription {
     val folder = new Path(info.checkpointLocation, info.operatorId.toString)
     val path = OperatorStateMetadataV2.metadataDirPath(folder)
     val files = CheckpointFileManager.create(folder, hadoopConf)
+    lazy val batches = LocalCheckpointFiles.numbers(files, path)
     // a query makes the folder before the file of its first batch
-    if (!files.exists(path) || info.storeVersion == 0 && files.list(path).isEmpty) None
+    if (!files.exists(path) || info.storeVersion == 0 && batches.isEmpty) None
     else {
       StateErrors.reading(path.toString, "the description of a state") {
-        latest(files.list(path).map(_.getPath).toSeq, info.storeVersion)
-          .fold(CheckpointFiles.operatorMetadata(folder, hadoopConf, info.storeVersion))(file =>
-            OperatorStateMetadataUtils.readMetadata(files.open(file), expectedVersion = 2)
-          )
+        // Spark's reader requires the offsets of the batch, which real-time mode writes when the
+        // batch has ended
+        batches.filter(_ <= info.storeVersion).lastOption
+          .fold(CheckpointFiles.operatorMetadata(folder, hadoopConf, info.storeVersion)) { batch =>
+            val file = files.open(new Path(path, batch.toString))
+            OperatorStateMetadataUtils.readMetadata(file, expectedVersion = 2)
+          }
           .collect { case m: OperatorStateMetadataV2 => m }
       }
     }
   }
-
-  /**
-   * The last file up to a batch. Spark's reader requires the offsets of the batch, which real-time
-   * mode writes when the batch has ended.
-   */
-  private def latest(files: Seq[Path], batch: Long): Option[Path] =
-    files.flatMap(file => file.getName.toLongOption.map(_ -> file)).filter(_._1 <= batch)
-      .maxByOption(_._1).map(_._2)
 }

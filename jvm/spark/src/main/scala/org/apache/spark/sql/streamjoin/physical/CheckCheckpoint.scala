@@ -9,7 +9,11 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
-import org.apache.spark.sql.streamjoin.checkpoint.{StoredGroupColumns, StoredSources}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  LocalCheckpointFiles,
+  StoredGroupColumns,
+  StoredSources
+}
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{JoinNode, StreamOrder}
@@ -59,29 +63,29 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
   private def hasState(w: WriteToStream): Boolean = {
     val state = folder(w, DIR_NAME_STATE)
     val files = CheckpointFileManager.create(state, classicSession.sessionState.newHadoopConf())
-    def entries(of: Path) = if (files.exists(of)) files.list(of).toSeq.map(_.getPath) else Nil
-    val operators = entries(state)
+    def isCommitted = LocalCheckpointFiles.numbers(files, folder(w, DIR_NAME_COMMITS)).nonEmpty
+    val operators = LocalCheckpointFiles.numbers(files, state)
     val log = folder(w, DIR_NAME_OFFSETS)
-    val offsets = entries(log)
+    val offsets = LocalCheckpointFiles.numbers(files, log)
     if (joins(w) && FirstBatchOfHistory.isUnfinished(w, files))
       throw incomplete(w, "a part of a history")
-    if (joins(w) && FirstBatchOfHistory.isLast(log, offsets.map(_.getName), classicSession)) {
-      if (entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
-        throw incomplete(w, "the offsets of a history without its state")
+    if (joins(w) && FirstBatchOfHistory.isLast(log, offsets, classicSession)) {
+      if (!isCommitted) throw incomplete(w, "the offsets of a history without its state")
       FirstBatchOfHistory.skip(w, classicSession)
     }
     if (operators.nonEmpty && joins(w)) {
       // a query makes the folder when it starts, before the entry of its first batch
-      val hasBegun = offsets.nonEmpty ||
-        (files.exists(log) && entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
+      val hasBegun = offsets.nonEmpty || files.exists(log) && !isCommitted
       if (!hasBegun) throw incomplete(w, "a state without offsets")
-      offsets.flatMap(_.getName.toLongOption) match {
+      offsets match {
         case Seq(batch) if batch > 0 =>
           throw incomplete(w, s"the offsets of batch $batch without those of batch ${batch - 1}")
         case _ =>
       }
     }
-    operators.exists(o => files.exists(OperatorStateMetadataV2.metadataDirPath(o)))
+    operators.exists { operator =>
+      files.exists(OperatorStateMetadataV2.metadataDirPath(new Path(state, operator.toString)))
+    }
   }
 
   private def incomplete(w: WriteToStream, found: String) = StateErrors.incompatibleCheckpoint(

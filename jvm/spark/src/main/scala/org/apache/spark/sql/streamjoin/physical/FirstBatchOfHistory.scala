@@ -32,10 +32,10 @@ private[streamjoin] object FirstBatchOfHistory {
   /** Whether it is the last batch. */
   private[physical] def isLast(
       log: Path,
-      offsets: Seq[String],
+      offsets: Seq[Long],
       session: classic.SparkSession
   ): Boolean =
-    offsets == Seq("0") &&
+    offsets == Seq(0L) &&
       NamedSources.haveDeliveredNothing(CheckpointFiles.offsets(session, log), 0)
 
   /**

@@ -14,6 +14,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   HotKeyFiles,
   HotKeySums,
   JoinDescription,
+  LocalCheckpointFiles,
   OnFailure,
   StateFormat,
   StateSchemaFiles,
@@ -175,9 +176,7 @@ private[streamjoin] final class StoredJoins(
   }
 
   /** The numbers of the operators with state, also of those of Spark. */
-  private def operators: Seq[Long] =
-    if (!manager.exists(state)) Nil
-    else manager.list(state).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+  private def operators: Seq[Long] = LocalCheckpointFiles.numbers(manager, state)
 
   /** The stateful operators of Spark, with their names in progress reports. */
   def others: Seq[(Long, String)] = {
