@@ -110,7 +110,8 @@ private[streamjoin] object LinearTime {
   def term(e: Expression): LinearTime =
     LinearTime(Map(new ExpressionKey(e) -> 1), 0, 0, 1, Grid(1, 0))
 
-  private def range(dataType: DataType): (BigInt, BigInt) = dataType match {
+  /** The least and the greatest value of a type. */
+  def range(dataType: DataType): (BigInt, BigInt) = dataType match {
     case ByteType    => (Byte.MinValue.toInt, Byte.MaxValue.toInt)
     case ShortType   => (Short.MinValue.toInt, Short.MaxValue.toInt)
     case IntegerType => (Int.MinValue, Int.MaxValue)

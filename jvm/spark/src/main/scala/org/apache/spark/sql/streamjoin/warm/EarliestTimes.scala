@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.Max
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.conditions.{LinearTime, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{ImposeOrder, StreamJoin, StreamOrder}
 
@@ -46,8 +46,9 @@ private[warm] final class EarliestTimes(plan: LogicalPlan, inputs: Seq[Input])
       least <- leastWatermark.toSeq
       input <- inputs
       time <- timeOf(input)
+      bound = Saturated.subtract(least, reach)
+      if bound > LinearTime.range(time.dataType)._1
     } yield {
-      val bound = Saturated.subtract(least, reach)
       val recent = GreaterThanOrEqual(time, Cast(unit.literal(bound), time.dataType))
       input -> Or(IsNull(time), recent)
     }

@@ -40,7 +40,7 @@ class EarliestTimesSuite extends AnalysisSession {
     val conditions = new EarliestTimes(planOf(query), all).conditions
     all.map(i =>
       conditions.get(i).map { condition =>
-        Input.where(i.rows, Some(condition)).selectExpr("date_format(t, 'HH:mm:ss')").collect()
+        Input.where(i.rows, Some(condition)).selectExpr("right(t, 8)").collect()
           .toSeq.map(row => Option(row.getString(0)).getOrElse(""))
       }
     )
@@ -71,6 +71,37 @@ class EarliestTimesSuite extends AnalysisSession {
     assert(found(query(order(orders, "a", "max_ahead" -> "1 hour"), b)).forall(_.isEmpty))
     assert(found(query(order(orders, "a"), b), rows()).forall(_.isEmpty))
     assert(found(query(order(orders, "a"), b), rows("")).forall(_.isEmpty))
+  }
+
+  /** What is read of histories with the values 10 and 100. A delivery comes up to the end. */
+  private def readOf(time: String, end: String, lag: Any): Seq[Option[Seq[String]]] = {
+    val live = Seq("value", "value + 1").map(id => stream(s"$id AS id", s"$time AS t"))
+    val past = session.sql("SELECT explode(array(10L, 100L)) AS value")
+      .selectExpr("value AS id", s"$time AS t")
+    val inputs = live.map(PythonCalls.imposeOrder(_, "t", java.util.Map.of("lag", lag)))
+    val on = s"a.id = b.id AND b.t BETWEEN a.t AND $end"
+    val query = joined(inputs.head.as("a"), inputs.last.as("b"), on, "left")
+    read(query, live.map(_ -> past): _*)
+  }
+
+  test("there is no condition if no value of the type is before the bound") {
+    val dates = "date_from_unix_date(CAST(value AS INT))"
+    val columns = Seq(
+      ("CAST(value AS TINYINT)", "a.t + 120L", 0),
+      ("CAST(value AS SMALLINT)", "a.t + 20000L", 0),
+      ("CAST(value AS INT)", "a.t + 2000000000L", 0),
+      (dates, "date_add(a.t, 2000000000)", "0 days")
+    )
+    for (ansi <- Seq("true", "false"); (time, far, lag) <- columns)
+      withClue(s"$time, ANSI: $ansi") {
+        session.conf.set("spark.sql.ansi.enabled", ansi)
+        try {
+          val (near, last) =
+            if (time == dates) ("date_add(a.t, 40)", "70-04-11") else ("a.t + 40L", "100")
+          assert(readOf(time, near, lag) == Seq.fill(2)(Some(Seq(last))))
+          assert(readOf(time, far, lag) == Seq(None, None))
+        } finally session.conf.unset("spark.sql.ansi.enabled")
+      }
   }
 
   test("a time that differs in each reading is no condition") {
