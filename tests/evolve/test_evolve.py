@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,36 @@ def test_an_added_column_is_null(pair: Pair) -> None:
     assert says(lines, "v - INT NULL")
     pair.land("b", (1, "10:05", 70))
     assert emitted(run) == [(1, "10:00", None, 1, "10:05", 70)]
+
+
+def test_values_of_fill_are_those_of_create_data_frame(pair: Pair) -> None:
+    pair.session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    noon = datetime(2024, 5, 4, 12, microsecond=1)
+    in_delhi = noon.replace(tzinfo=timezone(timedelta(hours=5, minutes=30)))
+    values: dict[str, tuple[str, Any]] = {
+        "instant": ("TIMESTAMP", noon),
+        "clock": ("TIMESTAMP_NTZ", noon),
+        "instant_in_delhi": ("TIMESTAMP", in_delhi),
+        "clock_in_delhi": ("TIMESTAMP_NTZ", in_delhi),
+        "last_clock": ("TIMESTAMP_NTZ", datetime.max),
+        "day": ("DATE", date(2024, 5, 4)),
+        "first_day": ("DATE", date.min),
+        "day_of_noon": ("DATE", in_delhi),
+        "price": ("DECIMAL(10, 2)", Decimal("1.5")),
+        "code": ("BINARY", b"\x01\x02"),
+    }
+    run = pair.run(pair.joined(a=pair.stream("a", "id", "t")))
+    pair.land("a", (1, "10:00", 7))
+    run.step()
+    added = [f"CAST(NULL AS {of}) AS {name}" for name, (of, _) in values.items()]
+    fill = {name: value for name, (_, value) in values.items()}
+    lines = evolved(run, pair.joined(a=pair.stream("a", "id", "t", *added)), fill=fill)
+    assert says(lines, "clock - TIMESTAMP_NTZ 2024-05-04 12:00:00.000001")
+    assert says(lines, "code - BINARY 0x0102")
+    pair.land("b", (1, "10:05", 70))
+    ((row,),) = run.step().values()
+    schema = ", ".join(f"{name} {of}" for name, (of, _) in values.items())
+    assert row[2:-3] == pair.session.createDataFrame([tuple(fill.values())], schema).first()
 
 
 def test_fields_are_added_removed_and_widened(pair: Pair) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import TimestampNTZType, TimestampType
 
 from streamjoin import _arguments, _connect, _errors
 from streamjoin._jvm import python_api
@@ -45,7 +47,8 @@ def evolve(
     fill : Mapping, optional
         The values that stored rows get in added columns, and instead of NULL in columns that are
         never NULL in the changed query, by the names of the columns. A value is converted to the
-        type of its column. Default: None; an added column is NULL.
+        type of its column, a datetime as ``createDataFrame`` converts it. Default: None; an added
+        column is NULL.
     sources : Mapping, optional
         For a source with another name, path or topic, the source of the checkpoint from which it
         continues, or None if it is new. A source is called by its name, path, topic or table.
@@ -101,5 +104,17 @@ def evolve(
     session = changed.sparkSession
     if _connect.is_connect(session):
         raise _errors.needs_classic_session("evolve", "evolve --help")
-    lines = python_api(session).evolve(old, new, changed._jdf, names, values, of_sources, dry_run)
-    return list(lines)
+    api = python_api(session)
+    filled = {name: _in_java(value, session._jvm) for name, value in values.items()}
+    return list(api.evolve(old, new, changed._jdf, names, filled, of_sources, dry_run))
+
+
+def _in_java(value: object, jvm: Any) -> object:
+    """py4j would drop the clock of a datetime, which TIMESTAMP_NTZ has, and refuse early dates."""
+    if isinstance(value, datetime):
+        clock, instant = TimestampNTZType().toInternal(value), TimestampType().toInternal(value)
+        offset = timezone(timedelta(microseconds=clock - instant))
+        return jvm.java.time.OffsetDateTime.parse(value.replace(tzinfo=offset).isoformat())
+    if isinstance(value, date):
+        return jvm.java.time.LocalDate.parse(value.isoformat())
+    return value

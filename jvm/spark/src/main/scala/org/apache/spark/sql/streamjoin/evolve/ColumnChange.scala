@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.evolve
 
+import java.time.OffsetDateTime
+
 import org.apache.spark.sql.catalyst.expressions.{
   ArrayTransform,
   Attribute,
@@ -194,9 +196,17 @@ private[evolve] final class ColumnChanges(
   private def filled(column: Attribute): Option[(Literal, String)] =
     fill.collectFirst {
       case (name, value) if same(name, column.name) =>
-        val literal = Try(asValueOf(column, Literal(value))).toOption.flatten
-        literal.getOrElse(throw notAValue(column, value)) -> String.valueOf(value)
+        val literal = Try(asValueOf(column, written(column, value))).toOption.flatten
+          .getOrElse(throw notAValue(column, value))
+        literal -> literal.toString
     }
+
+  /** A value of `fill`. Only TIMESTAMP has the instant of a time, all other types have its clock. */
+  private def written(column: Attribute, value: Any): Literal = (value, column.dataType) match {
+    case (time: OffsetDateTime, TimestampType) => Literal(time.toInstant)
+    case (time: OffsetDateTime, _)             => Literal(time.toLocalDateTime)
+    case (other, _)                            => Literal(other)
+  }
 
   /** A literal as a value of a column; none if the column has no such value. */
   private def asValueOf(column: Attribute, written: Literal): Option[Literal] = {

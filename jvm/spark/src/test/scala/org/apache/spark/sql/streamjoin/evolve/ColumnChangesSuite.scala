@@ -1,8 +1,10 @@
 package org.apache.spark.sql.streamjoin.evolve
 
+import java.time.OffsetDateTime
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
-import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
+import org.apache.spark.sql.catalyst.util.{ArrayData, DateTimeUtils, GenericArrayData}
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.ColumnOrigin
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -85,6 +87,19 @@ class ColumnChangesSuite extends AnyFunSuite {
     // of another type, it is that of an added column of another input
     val other = changes("v INT", Seq(column("v")), fill = Map("v" -> "x"))()
     assert(other.map(_.gets) == Seq("the same, cast"))
+  }
+
+  test("a time of fill has its instant in a TIMESTAMP, and its clock in other types") {
+    val time = OffsetDateTime.parse("2024-05-04T12:00:00+05:30")
+    def filled(dataType: DataType) =
+      changes("id BIGINT", Seq(column("f", dataType)), fill = Map("f" -> time))().head.value.eval()
+    val clock = DateTimeUtils.localDateTimeToMicros(time.toLocalDateTime)
+    assert(filled(TimestampType) == DateTimeUtils.instantToMicros(time.toInstant))
+    assert(filled(TimestampNTZType) == clock)
+    assert(filled(DateType) == time.toLocalDate.toEpochDay)
+    assert(filled(StringType) == UTF8String.fromString("2024-05-04 12:00:00"))
+    assert(refused(changes("id BIGINT", Seq(column("f")), fill = Map("f" -> time))()) ==
+      "INVALID_ARGUMENT")
   }
 
   test("a struct is converted by the names of its fields") {
