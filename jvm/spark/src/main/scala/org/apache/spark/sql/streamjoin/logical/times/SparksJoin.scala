@@ -2,14 +2,8 @@ package org.apache.spark.sql.streamjoin.logical.times
 
 import org.apache.spark.sql.catalyst.analysis.StreamingJoinHelper
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{
-  BooleanSimplification,
-  ConstantFolding,
-  ReplaceExpressions
-}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 
 /**
  * Derives which times in the output of a stream-stream join of Spark have a valid watermark.
@@ -41,7 +35,8 @@ private[streamjoin] object SparksJoin {
     if (!join.resolved) AttributeSet.empty
     else
       AnalysisHelper.allowInvokingTransformsInAnalyzer {
-        val asked = join.copy(condition = join.condition.map(optimized(_, join)))
+        val columns = join.left.output ++ join.right.output
+        val asked = join.copy(condition = join.condition.map(OptimizedCondition.of(_, columns)))
         byKey(asked).getOrElse(byBounds(asked))
       }
 
@@ -78,15 +73,4 @@ private[streamjoin] object SparksJoin {
     StreamingJoinHelper
       .getStateValueWatermark(AttributeSet(side), AttributeSet(other), join.condition, Some(0L))
       .nonEmpty
-
-  /** The condition as the optimizer writes it, on the columns of the inputs. */
-  private def optimized(condition: Expression, join: Join): Expression = {
-    val columns = join.left.output ++ join.right.output
-    val plain = InputColumns.in(PlainCondition.of(condition), columns)
-    val rules = Seq(ReplaceExpressions, ConstantFolding, BooleanSimplification)
-    rules.foldLeft[LogicalPlan](Filter(plain, LocalRelation(columns)))((p, rule) => rule(p)) match {
-      case Filter(c, _) => c
-      case _            => plain
-    }
-  }
 }

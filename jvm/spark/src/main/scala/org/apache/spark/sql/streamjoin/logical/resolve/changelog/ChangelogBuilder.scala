@@ -7,7 +7,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   Literal
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  AnalysisHelper,
+  Join,
+  LogicalPlan,
+  Project,
+  Union
+}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -23,7 +29,11 @@ import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
 import org.apache.spark.sql.streamjoin.logical.plan.options.{JoinOptions, JoinTypes}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Refusal, StateTtl}
-import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
+import org.apache.spark.sql.streamjoin.logical.times.{
+  DistinctAttributes,
+  OptimizedCondition,
+  TimeColumns
+}
 
 import io.streamjoin.model.{BySide, JoinType, Side}
 
@@ -155,9 +165,15 @@ private[streamjoin] object ChangelogBuilder {
     })
   }
 
-  /** The join key of a side as columns; none if a part of it is an expression. */
+  /**
+   * The join key of a side as columns; none if a part of it is an expression. It is that of the
+   * optimized condition, by which the join is planned.
+   */
   private def joinKey(j: ChangelogJoin, side: Side): Option[Seq[Attribute]] = {
-    val keys = j.equiKeys.map(_.of(side))
+    val planned = AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      j.copy(condition = OptimizedCondition.of(j.condition, j.children.flatMap(_.output)))
+    }
+    val keys = planned.equiKeys.map(_.of(side))
     Option.when(keys.forall(_.isInstanceOf[Attribute]))(keys.collect { case a: Attribute => a })
   }
 }

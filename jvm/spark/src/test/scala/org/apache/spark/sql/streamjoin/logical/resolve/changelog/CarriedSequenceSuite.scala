@@ -70,6 +70,28 @@ class CarriedSequenceSuite extends AnalysisSession {
     }
   }
 
+  test("an input is normalized if the optimizer finds an equality that is not its key") {
+    for (
+      (condition, normalizes) <- Seq(
+        "x.k < y.id" -> Seq(false),
+        "x.k = y.id" -> Seq(false, true),
+        "(x.k = y.id AND x.id > 1) OR (x.k = y.id AND y.id > 2)" -> Seq(false, true),
+        "x.id = y.id AND ((x.k = y.id AND x.id > 1) OR (x.k = y.id AND y.id > 2))" ->
+          Seq(false, true),
+        "NOT (x.k <> y.id)" -> Seq(false, true),
+        "x.k IN (y.id)" -> Seq(false),
+        "(x.id = y.id AND x.k > 1) OR (x.id = y.id AND y.id > 2)" -> Seq(false)
+      )
+    ) {
+      val plan = analyzed(s"SELECT * FROM u x JOIN plain y ON $condition")
+      assert(joins(plan).map(_.normalizes) == normalizes, condition)
+      val planned = session.sessionState.optimizer.execute(plan)
+      val keys = joins(planned).head.equiKeys.map(_.left)
+      val key = joins(planned).head.key(Side.Left)
+      assert(normalizes.length == 2 || keys.forall(k => key.exists(_.semanticEquals(k))), condition)
+    }
+  }
+
   test("a restored sequence adds no column to the output") {
     def columns(text: String) = session.sql(text).columns.toSeq
     val changes = Seq("_change_type", "_commit_version", "_commit_timestamp")
