@@ -1,8 +1,14 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  AttributeSet,
+  Expression,
+  ExpressionSet,
+  PredicateHelper
+}
 import org.apache.spark.sql.catalyst.optimizer.{EliminateOuterJoin, PushPredicateThroughJoin}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.StreamJoinInput
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.{
@@ -48,10 +54,21 @@ object PushFilters extends Rule[LogicalPlan] with PredicateHelper {
         j.withNewChildren(j.children.updated(probe.index, filtered))
       }
 
+    // Spark leaves a filter above a projection with a nondeterministic or an expensive column
+    case f @ Filter(_, p @ Project(list, below)) if leadsToUpserts(below) =>
+      val once = AttributeSet(list.filterNot(_.deterministic).map(_.toAttribute))
+      def mayPass(c: Expression) = c.deterministic && !c.references.exists(once.contains)
+      pushed(f, mayPass)(c => p.copy(child = Filter(replaceAlias(c, getAliasMap(list)), below)))
+
     case f @ Filter(_, u: ToUpserts) =>
       val metadata = ChangeMetadataColumns.in(u.child)
       def ofRow(c: Expression) = !metadata.tells(c) && !c.references.contains(u.kind)
       pushed(f, ofRow)(asked => u.copy(child = Filter(asked, u.child)))
+  }
+
+  private def leadsToUpserts(plan: LogicalPlan): Boolean = plan match {
+    case Project(_, child) => leadsToUpserts(child)
+    case other             => other.isInstanceOf[ToUpserts]
   }
 
   /**

@@ -27,9 +27,10 @@ private[physical] object AboveChanges extends AliasHelper {
           val aliases = getAliasMap(below)
           (list.map(replaceAliasButKeepName(_, aliases)), condition, j)
         }
-      case Filter(condition, child) => steady(child).map { case (below, others, j) =>
-          val own = replaceAlias(condition, getAliasMap(below))
-          (below, if (others == Literal.TrueLiteral) own else And(others, own), j)
+      case Filter(condition, child) => unapply(child).collect {
+          case (below, others, j) if others.deterministic && isSteady(condition, below) =>
+            val own = replaceAlias(condition, getAliasMap(below))
+            (below, if (others == Literal.TrueLiteral) own else And(others, own), j)
         }
       case _ => None
     }
@@ -39,4 +40,7 @@ private[physical] object AboveChanges extends AliasHelper {
     unapply(plan).filter { case (list, condition, _) =>
       condition.deterministic && list.forall(_.deterministic)
     }
+
+  private def isSteady(condition: Expression, below: Seq[NamedExpression]): Boolean =
+    replaceAlias(condition, getAliasMap(below)).deterministic
 }

@@ -18,15 +18,20 @@ class PushFilterThroughUpsertsSuite extends AnalysisSession {
       .createOrReplaceTempView("whole")
   }
 
-  /** The filter conditions below `toUpserts`, and those above. */
-  private def placed(changes: String, condition: String): (Seq[String], Seq[String]) = {
+  /** The filter conditions below `toUpserts`, and those above, with these columns in between. */
+  private def placed(
+      changes: String,
+      condition: String,
+      columns: Seq[String] = Nil
+  ): (Seq[String], Seq[String]) = {
     def conditions(plan: LogicalPlan): Seq[String] = plan match {
       case Filter(c, child)  => c.sql +: conditions(child)
       case Project(_, child) => conditions(child)
       case _                 => Nil
     }
     val upserts = PythonCalls.toUpserts(session.sql(changes), java.util.List.of("id"))
-    val pushed = PushFilters(planOf(upserts.where(condition)))
+    val computed = if (columns.isEmpty) upserts else upserts.selectExpr("*" +: columns: _*)
+    val pushed = PushFilters(planOf(computed.where(condition)))
     val below = pushed.collectFirst { case u: ToUpserts => conditions(u.child) }.get
     (below, conditions(pushed))
   }
@@ -51,6 +56,18 @@ class PushFilterThroughUpsertsSuite extends AnalysisSession {
     }
     val (below, above) = placed("SELECT * FROM whole", "_change_type <> 'delete'")
     assert(below.isEmpty && above.length == 1)
+  }
+
+  test("a filter is pushed through the columns above toUpserts that are evaluated once") {
+    val columns =
+      Seq("rand() AS r", "current_timestamp() AS at", "CAST(k AS STRING) RLIKE '1' AS one")
+    for (filter <- Seq("k > 1", "one")) {
+      val (below, above) = placed(joined, filter, columns)
+      assert(below.length == 1 && above.isEmpty, filter)
+    }
+    val (below, above) = placed(joined, "k > 1 AND r < 0.5 AND _change_type <> 'delete'", columns)
+    assert(below.length == 1 && below.head.contains("> "), below)
+    assert(above.length == 2 && above.exists(_.contains("r <")), above)
   }
 
   test("a conjunction is split into a part below toUpserts and a part above") {

@@ -119,6 +119,15 @@ class PlanConsolidateSuite extends AnalysisSession {
     assert(consolidatedBy(left("o.cust, 1 AS one")) == Nil)
   }
 
+  test("the join evaluates a filter above a column that must be evaluated once") {
+    def merged(condition: String) = {
+      val random = session.sql(left("o.id, o.amount")).selectExpr("*", "rand() AS r")
+      AboveChanges.unapply(planOf(random.where(condition))).map(_._2.sql)
+    }
+    assert(merged("amount > 1").exists(_.contains("amount > ")))
+    assert(merged("r < 0.5").isEmpty)
+  }
+
   test("consolidates above the last of several projections") {
     val twice =
       s"SELECT id, cust, length(n) + length(n) AS twice, _change_type FROM (${left("o.id, o.cust, upper(c.name) AS n")})"
