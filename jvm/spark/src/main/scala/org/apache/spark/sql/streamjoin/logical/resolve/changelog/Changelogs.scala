@@ -242,6 +242,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   /**
    * Whether Spark has added the node, for grouping sets such as ROLLUP or for overlapping windows.
    */
+  private val Signed =
+    "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN x ELSE -x END), with 1 " +
+      "for x to count"
+
   private def isOfGroups(e: Expand): Boolean =
     OperatorName.isWindow(e) || e.output.exists(_.name == VirtualColumn.groupingIdName)
 
@@ -267,6 +271,13 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
       )
     }
     val sums = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression => e })
+    if (sums.isEmpty) {
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        "an aggregation without a sum emits a group again when a row of it is deleted",
+        s"$Signed as a column of the result. A group without rows has 0"
+      )
+    }
     val wrong = sums.find { e =>
       e.aggregateFunction match {
         case s: Sum => e.isDistinct || s.references.intersect(kinds).isEmpty
@@ -277,8 +288,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,
         s"${e.sql} counts a delete like an insert",
-        "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN x ELSE -x END), with 1 " +
-          "for x to count"
+        Signed
       )
     }
     if (

@@ -341,6 +341,11 @@ class WholeQueryChecksSuite extends AnalysisSession {
       assert(error.getMessage.contains(operator), error.getMessage)
     }
     refused(query.orderBy("id").writeStream.format("noop").start(), "UNSUPPORTED_ORDER")
+    for (by <- Seq("n", "n, _change_type")) {
+      val grouped = session.sql(s"SELECT n FROM ($joinedChanges) GROUP BY $by")
+      val error = refusal(grouped.writeStream.outputMode("update").format("noop").start())
+      assert(error.getMessage.contains("an aggregation without a sum"), error.getMessage)
+    }
     for (mode <- Seq("append", "update")) {
       val pivoted = query.groupBy("n").pivot("id", Seq(1L, 2L)).sum("_commit_version")
       val error = refusal(pivoted.writeStream.outputMode(mode).format("noop").start())
