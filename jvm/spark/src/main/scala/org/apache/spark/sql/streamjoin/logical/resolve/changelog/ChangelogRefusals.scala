@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
   AttributeSet,
   CommonExpressionRef,
   Expression,
@@ -121,16 +122,17 @@ private[resolve] object ChangelogRefusals {
         s"the expression without that column, such as ${ChangelogErrors.NamedColumns}, or below the " +
           "declaration of the changelog"
       )
+      val counted = !ChangelogMarks.isKeyed(below)
+      def isOfChange(a: Attribute) = kind.contains(a) || counted && ChangelogMarks.isCommit(a)
       plan match {
         case Filter(condition, _) =>
-          condition.references.find(kind.contains).map(a => refused(condition, a.name))
+          condition.references.find(isOfChange).map(a => refused(condition, a.name))
         case Project(list, _) =>
           val again = list.filter(_.references.exists(kind.contains)).lift(1)
-          val counted = !ChangelogMarks.isKeyed(below)
           def computed = for {
             e <- list if SameColumn.unapply(e).isEmpty && !ChangelogMarks.isCommit(e.toAttribute)
             a <- e.references
-            if kind.contains(a) || counted && ChangelogMarks.isCommit(a)
+            if isOfChange(a)
           } yield refused(e, a.name)
           again.map(refused(_, kind.head.name)).orElse(computed.headOption)
         case _ => None

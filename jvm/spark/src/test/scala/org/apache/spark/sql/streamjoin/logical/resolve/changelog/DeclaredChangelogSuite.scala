@@ -244,7 +244,8 @@ class DeclaredChangelogSuite extends AnalysisSession {
         "SELECT * FROM b WHERE _change_type = 'insert'",
         "SELECT *, _change_type AS again FROM b",
         "SELECT *, upper(_change_type) AS word FROM b",
-        "SELECT *, _commit_version + 1 AS version FROM b"
+        "SELECT *, _commit_version + 1 AS version FROM b",
+        "SELECT * FROM b WHERE _commit_version <> 3"
       )
     ) assert(condition(join(input)) == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", input)
   }
