@@ -78,8 +78,10 @@ private[streamjoin] object StreamHintWords {
   /** Matches the arguments of a hint on a SELECT. */
   object Select {
     def unapply(parameter: Expression): Option[Seq[Expression]] = parameter match {
-      case UnresolvedFunction(Seq(Name), arguments, _, _, _, _, _) => Some(arguments)
-      case _                                                       => None
+      case UnresolvedFunction(Seq(name), arguments, _, _, _, _, _)
+          if name.equalsIgnoreCase(Name) =>
+        Some(arguments)
+      case _ => None
     }
   }
 }

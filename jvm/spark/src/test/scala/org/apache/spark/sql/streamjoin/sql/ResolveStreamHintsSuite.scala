@@ -35,6 +35,13 @@ class ResolveStreamHintsSuite extends AnalysisSession {
     assert(!plan.exists(_.isInstanceOf[UnresolvedHint]))
   }
 
+  test("JOIN_OPTIONS in a hint ignores case") {
+    for (name <- Seq("JOIN_OPTIONS", "join_options", "Join_Options")) {
+      val plan = hinted(s"SELECT /*+ stream_join($name(late => 'emit')) */ * FROM a JOIN b")
+      assert(on(plan).map(_.options.words) == Seq("late emit"), name)
+    }
+  }
+
   test("the hint of a SELECT without a join applies to EXISTS in its WHERE") {
     val plan = hinted(
       "SELECT /*+ STREAM_JOIN(retention => '1 hour') */ * FROM a WHERE EXISTS (SELECT 1 FROM b)"
