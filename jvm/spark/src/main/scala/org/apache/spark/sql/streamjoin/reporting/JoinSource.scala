@@ -10,8 +10,8 @@ import io.streamjoin.model.Side
  * Metrics of the joins of one run of a query in Spark's metrics system, named
  * `streamjoin.<query>.<join>.<metric>`.
  *
- * A gauge has the value of the last batch. A counter has the sum since the query started, from
- * which a rate can be computed.
+ * A reading has the value of the last batch, and is removed with the first batch without it. A
+ * counter has the sum since the query started, from which a rate can be computed.
  */
 private[reporting] final class JoinSource(query: String) extends Source {
 
@@ -21,7 +21,10 @@ private[reporting] final class JoinSource(query: String) extends Source {
 
   @volatile private var values = Map.empty[String, Long]
 
-  /** Adds the report of a batch. Registers metrics that are new. */
+  /**
+   * Adds the report of a batch. Registers metrics that are new. Removes readings of the join that
+   * the report lacks, because an alert would take the old value for a current one.
+   */
   def add(report: JoinReport): Unit = {
     val now =
       report.metrics.filterNot(m => JoinSource.isOfGroup(m._1)).map { case (metric, value) =>
@@ -29,7 +32,12 @@ private[reporting] final class JoinSource(query: String) extends Source {
         name -> (if (JoinSource.isReading(metric)) value else values.getOrElse(name, 0L) + value)
       } ++ JoinSource.about(report).map { case (name, value) => s"${report.join}.$name" -> value }
     val added = now.keySet -- values.keySet
-    values ++= now
+    val ofJoin = s"${report.join}."
+    val gone = (values.keySet -- now.keySet).filter { name =>
+      name.startsWith(ofJoin) && JoinSource.isReading(name.stripPrefix(ofJoin))
+    }
+    gone.foreach(metricRegistry.remove)
+    values = values -- gone ++ now
     added.foreach { name =>
       val gauge: Gauge[Long] = () => values.getOrElse(name, 0L)
       metricRegistry.register(name, gauge)
@@ -40,7 +48,7 @@ private[reporting] final class JoinSource(query: String) extends Source {
   def clear(): Unit = metricRegistry.removeMatching(MetricFilter.ALL)
 }
 
-private[reporting] object JoinSource {
+private[streamjoin] object JoinSource {
 
   private val readings = Set(
     "batch",
@@ -51,19 +59,6 @@ private[reporting] object JoinSource {
     "memoryUsedBytes",
     "closestMiss",
     "hotKeys"
-  )
-
-  private val ofColumns = Seq(
-    "watermark.",
-    "delay.",
-    "lag.",
-    "latestBy.",
-    "disorder.",
-    "lagForMost.",
-    "lagForAll.",
-    "disorderRows.",
-    "groups.",
-    "groupSpread."
   )
 
   /**
@@ -82,7 +77,6 @@ private[reporting] object JoinSource {
   private def isOfGroup(metric: String): Boolean =
     Seq("groupWatermark.", "groupSilent.").exists(metric.startsWith)
 
-  /** Whether a metric is a gauge, not a counter of a batch. */
-  def isReading(metric: String): Boolean =
-    readings(metric) || ofColumns.exists(metric.startsWith)
+  /** Whether a metric is a reading, not a count of a batch. No metric of a column is a count. */
+  def isReading(metric: String): Boolean = readings(metric) || metric.contains('.')
 }

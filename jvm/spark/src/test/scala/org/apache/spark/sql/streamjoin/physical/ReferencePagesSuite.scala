@@ -14,6 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.options.JoinOptions
 import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogMetrics
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
 import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinMetrics
+import org.apache.spark.sql.streamjoin.reporting.JoinSource
 
 /** The tables of settings, errors and metrics are complete and list nothing else. */
 class ReferencePagesSuite extends AnyFunSuite {
@@ -105,6 +106,19 @@ class ReferencePagesSuite extends AnyFunSuite {
       "closestMiss",
       "hotKeys"
     ))
+  }
+
+  test("the monitoring page lists all metrics that are sent, each as a reading or a sum") {
+    val kinds = table("../how-to/monitoring.md", "Spark's metrics system")
+      .filter(_.length == 3)
+      .flatMap(cells => quoted(cells.head).map(_ -> cells(2)))
+      .toMap
+    val metrics = table("metrics.md", "Metrics")
+      .flatMap(cells => quoted(cells.head))
+      .filterNot(_.contains("<group>"))
+    assert(metrics.filterNot(kinds.contains) == Nil)
+    for (metric <- metrics)
+      assert(JoinSource.isReading(metric) == (kinds(metric) == "current value"), metric)
   }
 
   test("the concept pages mention all metrics of ordered output and of changelog joins") {

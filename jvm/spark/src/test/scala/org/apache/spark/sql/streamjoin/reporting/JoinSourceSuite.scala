@@ -42,6 +42,23 @@ class JoinSourceSuite extends AnyFunSuite {
     )
   }
 
+  test("a reading that the last report of its join lacks is removed, a counter stays") {
+    val own = new JoinSource("orders")
+    def shown(batch: Long, join: Int, metrics: (String, Long)*): Set[String] = {
+      own.add(JoinReport("orders", new UUID(0, 0), batch, join, metrics.toMap))
+      own.metricRegistry.getGauges.asScala.keySet.toSet
+    }
+    val readings = Seq("closestMiss" -> 5L, "hotKeys" -> 2L, "completeFrom.dt" -> 1000L)
+    shown(0, 1, readings :+ ("joinedRows" -> 3L): _*)
+    val both = shown(0, 0, readings: _*)
+    assert(readings.forall { case (name, _) => both(s"0.$name") && both(s"1.$name") })
+    val about = Set("1.batch", "1.unmatchedOnly", "1.joinedRows")
+    assert(shown(1, 1).filter(_.startsWith("1.")) == about)
+    assert(own.metricRegistry.getGauges.containsKey("0.hotKeys"))
+    assert(shown(2, 1, "hotKeys" -> 4L).contains("1.hotKeys"))
+    assert(own.metricRegistry.getGauges.get("1.hotKeys").getValue == 4L)
+  }
+
   test("the number of groups is a gauge, and no metric has the name of a group") {
     val own = new JoinSource("orders")
     for (batch <- 0L to 1L) own.add(
