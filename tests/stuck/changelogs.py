@@ -38,6 +38,10 @@ class Feeds:
 
     def _report(self, batch: int) -> dict[str, Any]:
         metrics = {f"{m}{s.capitalize()}": n for s in SIDES for m, n in self.counts[s].items()}
+        # each arrived change has one outcome here, and rows expire without a change
+        for s, counts in self.counts.items():
+            arrived = sum(counts.values()) - counts.get("expiredRows", 0)
+            metrics[f"inputRows{s.capitalize()}"] = arrived
         metrics |= {f"bufferedRows{s.capitalize()}": self.held[s](batch) for s in SIDES}
         operator = {"operatorName": "streamJoin", "customMetrics": metrics}
         metrics["changesOut"] = self.out

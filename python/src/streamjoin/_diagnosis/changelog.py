@@ -14,15 +14,6 @@ from streamjoin._diagnosis.subjects import Subject
 # The number of sampled rows of a side.
 _SAMPLE = 1000
 
-_ARRIVED = (
-    "insertedRows",
-    "deletedRows",
-    "cancelledRows",
-    "retractedExpiredRows",
-    "unknownRetractions",
-    "staleRows",
-    "lateRows",
-)
 _LOST = ("unknownRetractions", "staleRows", "lateRows")
 _NEEDED = {
     "INNER": SIDES,
@@ -36,13 +27,6 @@ _NEEDED = {
 # ---- facts ----
 
 
-def arrived(s: Subject) -> int:
-    """Count the changes of an input; 0 for an event-time join."""
-    if "changesOut" not in s.last.metrics:
-        return 0
-    return sum(s.total(metric) for metric in _ARRIVED)
-
-
 def held(s: Subject, side: str | None = None) -> list[int]:
     """Return the number of stored rows of a side, by batch."""
     metric = of("bufferedRows", side or s.own)
@@ -52,7 +36,7 @@ def held(s: Subject, side: str | None = None) -> list[int]:
 def is_half(s: Subject, metric: str) -> bool:
     """Check whether `metric` counts at least as many changes as arrive without any loss."""
     lost = s.total(metric)
-    return bool(lost) and lost >= arrived(s) - sum(s.total(each) for each in _LOST)
+    return bool(lost) and lost >= s.total("inputRows") - sum(s.total(each) for each in _LOST)
 
 
 def is_needed(s: Subject) -> bool:
@@ -89,7 +73,7 @@ def _loses(
     code: str, metric: str, what: str, cause: str, write: str
 ) -> Callable[[Subject], Finding]:
     def said(s: Subject) -> Finding:
-        lost, changes = s.total(metric), arrived(s)
+        lost, changes = s.total(metric), s.total("inputRows")
         return Finding(
             code,
             f"{lost} of {changes} changes of {s.name} {what}: the join ignores them.",
@@ -112,7 +96,7 @@ mostly_late = _loses("MOSTLY_LATE", "lateRows", "are late", *_LATE)
 
 
 def some_late(s: Subject) -> Finding:
-    late, changes = s.total("lateRows"), arrived(s)
+    late, changes = s.total("lateRows"), s.total("inputRows")
     part = f"are late, {share(late, changes)}"
     return _loses("LATE_ROWS", "lateRows", part, *_LATE)(s)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from streamjoin._diagnosis import changelog, spark_drops
+from streamjoin._diagnosis import spark_drops
 from streamjoin._diagnosis.advice import estimate
 from streamjoin._diagnosis.called import SIDES, input_name, time_name
 from streamjoin._diagnosis.figures import DAY, emitted, emitted_in, of, reported_rows, share
@@ -78,7 +78,7 @@ def _lost(known: Known) -> Iterator[str]:
     """Describe the lost share of the rows of each input and order, by reason."""
     for join, side in product((*known.joins, *known.changelog_joins), SIDES):
         s = Subject(known, join, side)
-        rows = changelog.arrived(s) or s.total("inputRows")
+        rows = s.total("inputRows")
         counts = {
             "late": 0 if emits_late(s) else s.total("lateRows"),
             "without a time": s.total("nullTimeRows"),

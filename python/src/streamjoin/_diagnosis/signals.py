@@ -237,7 +237,7 @@ _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.UNMATCHED_WAIT: watermarks.unmatched_wait,
     Signal.CHANGES_OUT: lambda s: s.total("changesOut", "") > 0,
     Signal.SIDE_NEEDED: changelog.is_needed,
-    Signal.NOTHING_HELD: lambda s: not changelog.arrived(s) and not changelog.held(s)[-1],
+    Signal.NOTHING_HELD: lambda s: not s.total("inputRows") and not changelog.held(s)[-1],
     Signal.A_SOURCE_EMPTY: lambda s: not all(brought(s.known)),
     Signal.CHANGES_HALF_LATE: lambda s: changelog.is_half(s, "lateRows"),
     Signal.HALF_STALE: lambda s: changelog.is_half(s, "staleRows"),

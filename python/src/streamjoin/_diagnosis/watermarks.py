@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streamjoin._diagnosis import changelog, groups
+from streamjoin._diagnosis import groups
 from streamjoin._diagnosis.called import SIDES
 from streamjoin._diagnosis.figures import (
     DAY,
@@ -123,7 +123,7 @@ def late_of(s: Subject) -> tuple[int, int]:
     if s.order is not None:
         late = s.order.total("lateRows")
         return late, max(late, emitted(s.known) if s.known.joins else sum(brought(s.known)))
-    return s.total("lateRows"), changelog.arrived(s) or s.total("inputRows")
+    return s.total("lateRows"), s.total("inputRows")
 
 
 def emits_late(s: Subject) -> bool:

@@ -51,7 +51,7 @@ object Count {
   /** Rows without a time that match nothing, unless a join below padded them. */
   case object NullTime extends Count("nullTimeRows", 2)
 
-  /** Rows that arrived, including late ones. */
+  /** Rows or changes that arrived, including late ones. */
   case object Input extends Count("inputRows", 3)
 
   /** Pairs that were joined; of a semi or anti join, left rows that have met a partner. */
@@ -94,7 +94,7 @@ object Count {
   case object Emitted extends Count("changesOut", 16)
 
   /** What a changelog join counts by side. */
-  val ofChanges: Seq[Count] =
+  val ofChanges: Seq[Count] = Input +:
     Seq(Inserted, Deleted, Cancelled, Unknown, Stale, Expired, Late, Evicted, RetractedExpired)
 
   private[join] val Slots = 17

@@ -1,6 +1,6 @@
 package io.streamjoin.join.changelog
 
-import io.streamjoin.join.Count.{Cancelled, Emitted, Evicted, Expired, Inserted, Late}
+import io.streamjoin.join.Count.{Cancelled, Emitted, Evicted, Expired, Input, Inserted, Late}
 import io.streamjoin.join.{Count, Counters}
 import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState
@@ -39,7 +39,8 @@ final class AppendOnlyJoin[R, O](
    *   rest
    * @return its pairs, as inserts; to be read before the next call, while the row is unchanged
    */
-  def insert(side: Side, key: Long, row: R): Iterator[Changed[O]] =
+  def insert(side: Side, key: Long, row: R): Iterator[Changed[O]] = {
+    counters.count(side, Input)
     if (rows(side).late(row)) ignored(side, Late)
     else if (!rows(side).joinable(row)) ignored(side, Cancelled)
     else {
@@ -49,6 +50,7 @@ final class AppendOnlyJoin[R, O](
         pair(side, row, partner.row)
       }
     }
+  }
 
   private def pair(side: Side, row: R, other: R): Option[Changed[O]] = {
     val joined =

@@ -2,7 +2,7 @@ package io.streamjoin.join.changelog
 
 import java.util.Comparator
 
-import io.streamjoin.join.Count.{Cancelled, Deleted, Late}
+import io.streamjoin.join.Count.{Cancelled, Deleted, Input, Late}
 import io.streamjoin.join.Counters
 import io.streamjoin.model.{JoinType, Side}
 
@@ -23,6 +23,7 @@ private[changelog] abstract class NetChanges[R](
 
   /** @param changes of one join key, marked for inserts; the buffer may be reused afterwards */
   def of(key: Long, changes: ChangeBuffer[R], into: KeyDelta[R]): Unit = if (!changes.isEmpty) {
+    counters.count(side, Input, changes.length.toLong)
     withoutLate(changes)
     changes.sort(inOrder)
     var others = 0

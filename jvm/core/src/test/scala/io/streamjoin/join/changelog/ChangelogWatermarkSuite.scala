@@ -47,7 +47,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     d.batch(Seq(insert(l)), Nil)
     d.advance(Array(11, 0))
     assert(d.batch(Seq(delete(l), insert(row(3, 10))), Nil).isEmpty)
-    assert(d.counters.rows(Left, Count.Late) == 2)
+    assert(d.counters.rows(Left, Count.Late) == 2 && d.counters.rows(Left, Count.Input) == 3)
     // a partner can still correct its result
     val r = row(2, 13)
     assert(d.batch(Nil, Seq(insert(r))) ==
@@ -62,7 +62,8 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
       d.advance(Array(13, 13))
       assert(d.stored(Left) == 1 && d.stored(Right) == 0)
       assert(d.batch(Seq(delete(l.copy(value = 0, time = Long.MaxValue))), Nil).isEmpty)
-      assert(d.counters.rows(Left, Count.Late) == 1 && d.stored(Left) == 1)
+      assert(d.counters.rows(Left, Count.Late) == 1 && d.counters.rows(Left, Count.Input) == 2)
+      assert(d.stored(Left) == 1)
       val later = row(3, 13)
       assert(d.batch(Nil, Seq(insert(later))) ==
         Seq(Changed(ChangeKind.Insert, out(l, later))))

@@ -28,9 +28,10 @@ private[reporting] final class BatchWarnings {
     of = side.name.capitalize
     (late, rows) = (report(s"lateRows$of"), report(s"inputRows$of"))
     if late >= FewRows && late * 2 >= rows
+    fate = if (report.isOfChanges) "ignores them" else "drops them, or emits them with late='emit'"
   } yield s"late $of" -> (s"$late of $rows rows of ${report.names.inputs(side)} are late. The " +
-    "join drops them, or emits them as late with late='emit'. The watermark follows the largest " +
-    "time seen. Does the query read a backlog out of order, or was a row far ahead of the others?")
+    s"join $fate. The watermark follows the largest time seen. Does the query read a " +
+    "backlog out of order, or was a row far ahead of the others?")
 
   private def ahead(report: JoinReport): Seq[(String, String)] = for {
     (column, delay) <- report.byColumn("delay").toSeq

@@ -8,6 +8,7 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.shown.DisplayNames
 
+import io.streamjoin.join.Count
 import io.streamjoin.model.{BySide, Side}
 
 /**
@@ -28,6 +29,9 @@ private[reporting] final case class JoinReport(
 ) {
 
   def apply(metric: String): Long = metrics.getOrElse(metric, 0L)
+
+  /** Whether it is the report of a changelog join. */
+  def isOfChanges: Boolean = metrics.contains(Count.Emitted.name)
 
   /** The aliases of both inputs, if known. `the left input (o, d)` becomes `o_d`. */
   def aliases: Option[BySide[String]] = {

@@ -16,6 +16,9 @@ import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
 import org.apache.spark.sql.streamjoin.physical.timed.TimedJoinMetrics
 import org.apache.spark.sql.streamjoin.reporting.JoinSource
 
+import io.streamjoin.join.Count
+import io.streamjoin.model.Side
+
 /** The tables of settings, errors and metrics are complete and list nothing else. */
 class ReferencePagesSuite extends AnyFunSuite {
 
@@ -119,6 +122,11 @@ class ReferencePagesSuite extends AnyFunSuite {
     assert(metrics.filterNot(kinds.contains) == Nil)
     for (metric <- metrics)
       assert(JoinSource.isReading(metric) == (kinds(metric) == "current value"), metric)
+  }
+
+  test("each kind of join reports the rows that arrived and the late ones of them") {
+    for (figures <- Seq(TimedJoinMetrics.figures, ChangelogMetrics.figures); side <- Side.both)
+      assert(Seq(Count.Input, Count.Late).map(_.of(side)).toSet.subsetOf(figures.names.toSet))
   }
 
   test("the concept pages mention all metrics of ordered output and of changelog joins") {

@@ -34,6 +34,17 @@ class BatchWarningsSuite extends AnyFunSuite {
     assert(warnings.of(report(4, "lateRowsRight" -> 30L, "inputRowsRight" -> 60L)).length == 1)
   }
 
+  test("late changes of a changelog join are compared with its changes, and are ignored") {
+    def late(changes: Long) =
+      new BatchWarnings().of(
+        report(0, "changesOut" -> 0L, "lateRowsLeft" -> 10L, "inputRowsLeft" -> changes)
+      )
+    assert(late(changes = 21).isEmpty)
+    val warning = only(late(changes = 20))
+    assert(warning.contains("10 of 20 rows of the left input are late. The join ignores them."))
+    assert(!warning.contains("late='emit'"))
+  }
+
   test("warns once of a watermark that is far ahead of the clock") {
     val warnings = new BatchWarnings
     assert(warnings.of(report(0, "delay.dt" -> -3600000L)).isEmpty)
