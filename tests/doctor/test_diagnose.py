@@ -113,6 +113,23 @@ def test_silent_sources_yield_no_input() -> None:
     assert codes(report(0, inputRowsLeft=10), silent=3) == ["HEALTHY"]
 
 
+def test_idle_reports_of_a_query_that_had_rows_are_a_note() -> None:
+    """After a long idle time, Spark keeps no report of a batch, and each repeats the metrics."""
+    idle = {**report(41, 0, joinedRows=500, bufferedRowsLeft=7), "durationMs": {}}
+    seen = diagnose(Known(reports([idle] * 100), [DESCRIBED], silent=100))
+    assert [f.code for f in seen.findings] == ["NO_INPUT"]
+    assert seen.headline.severity == "note"
+    assert seen.headline.headline == (
+        "No source has delivered a row in the kept reports, since 2024-05-04 10:41:00."
+    )
+    assert codes(*[{**report(41, 0, joinedRows=500), "durationMs": {}}] * 100, silent=100) == [
+        "HEALTHY"
+    ]
+    # Since a restart, no batch has run, so the reports have no metrics.
+    restarted = {**idle, "stateOperators": []}
+    assert diagnose(Known(reports([restarted] * 9), silent=9)).headline.severity == "stuck"
+
+
 def test_report_without_row_sum_uses_rows_of_its_sources() -> None:
     """On Spark Connect, a report lacks the sum."""
     without_sum = {k: v for k, v in report(0).items() if k != "numInputRows"}

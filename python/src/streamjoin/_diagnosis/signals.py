@@ -137,11 +137,22 @@ def _late(least: float) -> Callable[[Subject], bool]:
 
 
 def _sources_empty(known: Known) -> bool:
-    return known.silent >= LASTS and not any(map(figures.source_rows, known.progress))
+    return known.silent >= LASTS and not _had_rows(known)
 
 
 def _sources_silent(known: Known) -> bool:
-    return known.silent >= LASTS and any(map(figures.source_rows, known.progress))
+    return known.silent >= LASTS and _had_rows(known)
+
+
+def _had_rows(known: Known) -> bool:
+    """Check whether a source has delivered rows, also in a batch without a kept report.
+
+    Spark keeps the last reports. The first one is not the first of the query if it follows a batch,
+    whose metrics it has.
+    """
+    first = known.progress[0]
+    is_later = first["batchId"] > 0 and bool(first["stateOperators"])
+    return is_later or any(map(figures.source_rows, known.progress))
 
 
 def _rows_wait(known: Known) -> bool:

@@ -161,10 +161,15 @@ def never_any_input(s: Subject) -> Finding:
 
 
 def no_input_lately(s: Subject) -> Finding:
-    since = [report for report in s.known.progress if source_rows(report)][-1]
+    clock, with_rows = s.known.clock, list(filter(source_rows, s.known.progress))
+    since = (
+        f"since batch {with_rows[-1]['batchId']} ({clock(with_rows[-1])})"
+        if with_rows
+        else f"in the kept reports, since {clock(s.known.progress[0])}"
+    )
     return Finding(
         "NO_INPUT",
-        f"No source has delivered a row since batch {since['batchId']} ({s.known.clock(since)}).",
+        f"No source has delivered a row {since}.",
         {"reports": s.known.silent},
         "Only rows advance a watermark, so buffered rows continue to wait.",
     )
