@@ -186,6 +186,29 @@ def test_column_without_a_watermark_yields_watermark_stands() -> None:
     )
 
 
+def test_first_limit_is_that_of_the_standing_column_of_the_join() -> None:
+    """Columns `ts` of both inputs, and another join that waits for a column of that name."""
+    described = {
+        **DESCRIBED,
+        "operator": 1,
+        "times": {"left": {"o.ts": "timestamp"}, "right": {"d.ts": "timestamp"}},
+        "said": {"left.ts": "o.ts", "right.ts": "d.ts"},
+    }
+    waiting = [
+        Waiting(0, "left", "right.ts", 1, "07:00", None),
+        Waiting(1, "right", "left.ts", 1, "08:00", None),
+        Waiting(1, "left", "right.ts", 1, "10:00", None),
+        Waiting(1, "held", None, 1, None, None),
+    ]
+    moving = [
+        report(n, bufferedRowsLeft=n, **{"watermark.o.ts": n, "watermark.d.ts": 0})
+        for n in range(5)
+    ]
+    seen = diagnose(Known(reports(moving), [described], waiting=lambda: waiting)).headline
+    assert seen.code == "WATERMARK_STANDS"
+    assert seen.figures["first goes above"] == "10:00"
+
+
 def test_emitted_rows_that_miss_the_sink_are_filtered_or_held_above() -> None:
     given_out = {**report(0, joinedRows=7, nullPaddedRows=3), "sink": {"numOutputRows": 0}}
     assert codes(given_out) == ["FILTERED_ABOVE"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamjoin._diagnosis import groups
-from streamjoin._diagnosis.called import SIDES
+from streamjoin._diagnosis.called import SIDES, time_name
 from streamjoin._diagnosis.figures import (
     DAY,
     HOUR,
@@ -322,7 +322,7 @@ def stands(s: Subject) -> Finding:
     return Finding(
         "WATERMARK_STANDS",
         f"{what} for {said}, which {is_at} since batch {first.number} ({lasted}): {brought_rows}.",
-        {"waiting rows": waiting, "batches": len(batches), **_due(s.known, said)},
+        {"waiting rows": waiting, "batches": len(batches), **_due(s.known, join, said)},
         WAITS_FOR_ROWS,
         idle_timeout(said),
     )
@@ -335,9 +335,14 @@ def idle_timeout(column: str) -> str:
     )
 
 
-def _due(known: Known, said: str) -> dict[str, object]:
-    first = [w for w in known.waiting() if (w.waits_for or "").endswith(plain(said))]
-    return {"first goes above": str(first[0].expires)} if first else {}
+def _due(known: Known, join: JoinKnown, said: str) -> dict[str, object]:
+    number = join.described.get("operator")
+    first = [
+        str(w.expires)
+        for w in known.waiting()
+        if w.operator == number and time_name(join.described, w.waits_for or "") == said
+    ]
+    return {"first goes above": first[0]} if first else {}
 
 
 # ---- lags ----
@@ -381,7 +386,7 @@ def long_lag(s: Subject) -> Finding:
         f"{shown_span(lag)}, the greatest disorder seen {shown_span(disorder)}.",
         {
             **{name: join.distance(s.time, value) for name, value in distances.items()},
-            **_due(s.known, said),
+            **_due(s.known, join, said),
         },
         "A watermark is the largest time seen minus the lag. So the lag delays each row without "
         "a match.",
