@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin import Diagnosis, doctor, impose_order, stream_join
+from streamjoin import Diagnosis, _doctor, doctor, impose_order, stream_join
+from streamjoin._diagnosis import checkpoint
 from streamjoin._diagnosis.triggers import interval, running
 from tests.streams import Landing, wait_for_report
 
@@ -437,3 +438,32 @@ def test_doctor_refuses_a_missing_folder_and_a_session(tmp_path: Path, spark: Sp
         doctor(tmp_path / "missing")
     with pytest.raises(PySparkTypeError):
         doctor(spark)  # type: ignore[arg-type]
+
+
+def test_numbers_of_a_state_with_several_types_are_compared_as_numbers(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Limits of several types are STRING in `pending`."""
+    rows = spark.createDataFrame(
+        [
+            (0, "left", "right.n", "10", "5000", False),
+            (0, "left", "right.n", "9", "5000", False),
+            (0, "left", "right.n", None, "5000", False),
+            (1, "left", "right.dt", "2024-05-04 10:00:00.5", "9999-05-04 09:00:00", False),
+            (1, "left", "right.dt", "2024-05-04 10:00:00", "9999-05-04 09:00:00", False),
+        ],
+        "operator_id LONG, side STRING, waits_for STRING, expires STRING, watermark STRING, "
+        "matched BOOLEAN",
+    )
+    for module in (_doctor, checkpoint):
+        monkeypatch.setattr(module, "pending", lambda *_, **__: rows)
+    waits = {each.waits_for: each for each in _doctor._State(spark, "").waiting()}
+    assert waits["right.n"].expires == "9"
+    assert waits["right.n"].unmatched == 3
+    assert waits["right.dt"].expires == "2024-05-04 10:00:00"
+    described = {"batch": 7, "batchTimeMs": 1714816800000, "contradiction": False}
+    joins = [{**described, "operator": n, "changelog": True} for n in (0, 1)]
+    seen = checkpoint.diagnose_checkpoint("", joins, lambda _: {}, timezone.utc)
+    assert [(f.code, f.headline.split(" is ")[0]) for f in seen.findings] == [
+        ("WATERMARK_AHEAD", "The watermark of right.dt")
+    ]

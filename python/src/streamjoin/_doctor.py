@@ -26,7 +26,7 @@ from streamjoin._diagnosis.triggers import (
     unreported,
 )
 from streamjoin._explained import plan_of
-from streamjoin._pending import pending, place, session_of
+from streamjoin._pending import limits, pending, place, session_of
 from streamjoin._progress import plain, reports
 from streamjoin._quiet import quiet
 
@@ -129,8 +129,7 @@ class _State:
                 .groupBy("operator_id", "side", "waits_for")
                 .agg(
                     F.count("*").alias("n"),
-                    F.min("expires").cast("string").alias("expires"),
-                    F.max("watermark").cast("string").alias("watermark"),
+                    *limits(),
                     F.count_if(~F.col("matched")).alias("unmatched"),
                 )
                 .collect()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streamjoin import _arguments, _connect, _words
@@ -110,6 +111,20 @@ def pending(
     options = {"side": which, "operator": number, "batch": batch, **place(session, where)}
     reader = session.read.format("streamjoin-pending")
     return reader.options(**{k: v for k, v in options.items() if v is not None}).load()
+
+
+def limits() -> list[Column]:
+    """Aggregate the least limit and the largest watermark of rows, as text.
+
+    `pending` lists limits of several types as text, in which 10 is before 9.
+    """
+    return [
+        F.expr(
+            f"({end}(struct(try_cast(string({name}) AS DECIMAL(38)), string({name}) AS text)) "
+            f"FILTER (WHERE {name} IS NOT NULL)).text"
+        ).alias(name)
+        for end, name in (("min", "expires"), ("max", "watermark"))
+    ]
 
 
 def session_of(where: str | StreamingQuery) -> SparkSession:

@@ -9,7 +9,6 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import Row
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegralType
 
 from streamjoin._diagnosis.called import SIDES, input_name, time_name
 from streamjoin._diagnosis.findings import Diagnosis, Finding
@@ -17,7 +16,7 @@ from streamjoin._diagnosis.healthy import rows_there
 from streamjoin._diagnosis.known import Sample, Waiting
 from streamjoin._diagnosis.matching import contradiction, keys_differ
 from streamjoin._diagnosis.watermarks import WAITS_FOR_ROWS, idle_timeout, watermark_ahead
-from streamjoin._pending import pending
+from streamjoin._pending import limits, pending
 from streamjoin._progress import shown_time, wait
 
 _BATCHES = 3
@@ -52,16 +51,20 @@ def _rows(folder: str, batch: int | None) -> list[Row]:
     except PySparkException:
         # Spark keeps only the last 100 batches
         return []
-    numbers = isinstance(rows.schema["watermark"].dataType, IntegralType)
-    time = F.lit(None) if numbers else F.expr("try_cast(max(watermark) AS TIMESTAMP)")
     return (
         rows.groupBy("operator_id", "side", "waits_for")
         .agg(
             F.count("*").alias("rows"),
-            F.min("expires").cast("string").alias("expires"),
-            F.max("watermark").cast("string").alias("watermark"),
-            F.unix_millis(time).alias("ms"),
+            *limits(),
             F.coalesce(F.max("matched"), F.lit(False)).alias("matched"),
+        )
+        # a number of four digits can be cast to the time of a year
+        .withColumn(
+            "ms",
+            F.expr(
+                "CASE WHEN try_cast(watermark AS DECIMAL(38)) IS NULL "
+                "THEN unix_millis(try_cast(watermark AS TIMESTAMP)) END"
+            ),
         )
         .collect()
     )
