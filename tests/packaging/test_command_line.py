@@ -73,6 +73,55 @@ def test_command_line_page_lists_every_command_and_option() -> None:
     }
 
 
+@pytest.fixture
+def in_session(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `main` run a command in the session of the tests."""
+    monkeypatch.setattr(
+        "streamjoin.__main__._with_spark", lambda asked, rows: print(*rows(asked, shop.session))
+    )
+
+
+@pytest.mark.usefixtures("in_session")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sources", "orders"], "--sources orders: write NEW=OLD, or NEW= for a new source"),
+        (["--fill", "currency"], "--fill currency: write COLUMN=VALUE"),
+        (["--rename", "amount"], "--rename amount: write OLD=NEW"),
+        (["--query", "nojob:result"], "--query nojob:result: No module named 'nojob'"),
+        (["--query", "os.nojob:result"], "--query os.nojob:result: No module named 'os.nojob'"),
+        (["--query", "job"], "--query job: write MODULE:FUNCTION"),
+        (["--query", ":result"], "--query :result: write MODULE:FUNCTION"),
+        (["--query", "os:nothing"], "--query os:nothing: the module os has no function nothing"),
+    ],
+)
+def test_wrong_argument_of_evolve_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evolve", "old", "new", "--query", "os:getenv", *arguments]) == 1
+    assert capsys.readouterr().err.startswith(message)
+
+
+@pytest.mark.usefixtures("in_session")
+@pytest.mark.parametrize("content", ["import missing_part", "def result(spark):\n    1 / 0"])
+def test_error_in_the_module_of_a_query_has_its_traceback(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_job.py").write_text(content, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.delitem(sys.modules, "own_job", raising=False)
+    with pytest.raises((ModuleNotFoundError, ZeroDivisionError)):
+        main(["evolve", "old", "new", "--query", "own_job:result"])
+
+
+@pytest.mark.usefixtures("in_session")
+def test_error_of_java_is_printed_as_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pending", "nowhere://folder"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert 'No FileSystem for scheme "nowhere"' in line
+
+
 def test_doctor_and_pending_print_what_the_functions_return(shop: Shop, joined: Run) -> None:
     checkpoint = str(joined.checkpoint)
     (seen,) = lines(shop, "doctor", checkpoint)

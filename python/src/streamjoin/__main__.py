@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin._delta import delta_package
@@ -34,8 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(_PRINTED[asked.command](asked.spark))
         else:
             _with_spark(asked, _COMMANDS[asked.command])
-    except (PySparkException, SetupError) as refused:
+    except (PySparkException, SetupError, argparse.ArgumentTypeError) as refused:
         print(refused, file=sys.stderr)
+        return 1
+    except Exception as failed:
+        # the first line of py4j's Py4JJavaError is about py4j; `jar` works without py4j
+        if not hasattr(failed, "java_exception"):
+            raise
+        print(failed.java_exception.toString().partition("\n")[0], file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -79,11 +85,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="MODULE:FUNCTION",
         help="a function that takes the session and returns the DataFrame of the changed query",
     )
-    for name, metavar, text in (
-        ("rename", "OLD=NEW", "a renamed column"),
-        ("fill", "COLUMN=VALUE", "the value of an added column in stored rows"),
-        ("sources", "NEW=OLD", "the source that continues another one; NEW= is a new source"),
+    for name, text in (
+        ("rename", "a renamed column"),
+        ("fill", "the value of an added column in stored rows"),
+        ("sources", "the source that continues another one; NEW= is a new source"),
     ):
+        metavar = _PAIRS[name].partition(",")[0]
         evolved.add_argument(f"--{name}", metavar=metavar, help=text, action="append", default=[])
     evolved.add_argument("--dry-run", action="store_true", help="print the lines, write nothing")
     for name, text in (
@@ -136,25 +143,52 @@ def _rescale(asked: argparse.Namespace, spark: SparkSession) -> Iterable[object]
 
 
 def _evolve(asked: argparse.Namespace, spark: SparkSession) -> Iterable[object]:
-    module, _, function = asked.query.partition(":")
-    sys.path.insert(0, "")
-    changed = getattr(importlib.import_module(module), function)(spark)
-    sources = {new: old or None for new, old in _pairs(asked.sources).items()}
+    rename, fill, sources = (_pairs(asked, option) for option in _PAIRS)
     return evolve(
         asked.checkpoint,
         asked.to,
-        changed,
-        rename=_pairs(asked.rename),
-        fill=_pairs(asked.fill),
-        sources=sources,
+        _function(asked.query)(spark),
+        rename=rename,
+        fill=fill,
+        sources={new: old or None for new, old in sources.items()},
         dry_run=asked.dry_run,
     )
 
 
-def _pairs(arguments: list[str]) -> dict[str, str]:
-    pairs = (argument.partition("=") for argument in arguments)
-    return {name: value for name, _, value in pairs}
+def _function(query: str) -> Callable[[SparkSession], DataFrame]:
+    """Import the function of ``--query``; an error that its module raises has its traceback."""
+    module, _, name = query.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), name)):
+        raise argparse.ArgumentTypeError(f"--query {query}: write MODULE:FUNCTION")
+    sys.path.insert(0, "")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as missing:
+        if not f"{module}.".startswith(f"{missing.name}."):
+            raise
+        raise argparse.ArgumentTypeError(f"--query {query}: {missing}") from None
+    function: Callable[[SparkSession], DataFrame] | None = getattr(found, name, None)
+    if function is None:
+        raise argparse.ArgumentTypeError(
+            f"--query {query}: the module {module} has no function {name}"
+        )
+    return function
 
+
+def _pairs(asked: argparse.Namespace, option: str) -> dict[str, str]:
+    pairs = {}
+    for argument in getattr(asked, option):
+        name, equals, pairs[name] = argument.partition("=")
+        if not equals:
+            raise argparse.ArgumentTypeError(f"--{option} {argument}: write {_PAIRS[option]}")
+    return pairs
+
+
+_PAIRS = {
+    "rename": "OLD=NEW",
+    "fill": "COLUMN=VALUE",
+    "sources": "NEW=OLD, or NEW= for a new source",
+}
 
 _PRINTED = {"jar": jar_path, "delta": delta_package}
 
