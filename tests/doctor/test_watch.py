@@ -75,6 +75,30 @@ def test_render_without_a_batch_or_a_join() -> None:
     assert render([{**report(0), "stateOperators": []}])[1] == "no join of this project"
 
 
+def test_changelog_joins_and_ordered_outputs_are_shown() -> None:
+    changes = {"changesOut": 4, "bufferedRowsLeft": 3, "lateRowsLeft": 1, "bufferedRowsRight": 2}
+    operators = [
+        {"operatorName": "streamOrder", "customMetrics": {"heldRows": 5, "lateRows": 2}},
+        {"operatorName": "streamJoin", "customMetrics": changes},
+    ]
+    shown = [
+        "changelog join 0",
+        "  left   3 stored, 1 late (so far 2)",
+        "  right  2 stored, 0 late (so far 0)",
+        "  out    4 changes (so far 8)",
+        "ordered output 0",
+        "  5 buffered, 2 late (so far 4)",
+    ]
+    batches = [{**report(n), "stateOperators": operators} for n in range(2)]
+    assert render(batches)[1:] == shown
+    assert f"<pre>{chr(10).join(shown)}</pre></div>" in picture(Known(reports(batches)))
+    for each in batches:
+        each["stateOperators"] = [*report(0)["stateOperators"], *operators]
+    assert render(batches)[1] == "join 0"
+    assert render(batches)[-6:] == shown
+    assert "</svg><pre>changelog join 0" in picture(Known(reports(batches)))
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

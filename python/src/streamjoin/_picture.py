@@ -16,7 +16,7 @@ from streamjoin._diagnosis.inputs import rejected
 from streamjoin._diagnosis.known import JoinKnown, Known
 from streamjoin._diagnosis.subjects import Subject
 from streamjoin._progress import shown_span
-from streamjoin._view import SIDES, floor, header, late_share, name_of, of
+from streamjoin._view import SIDES, floor, header, late_share, name_of, of, others
 
 _WIDTH, _PANEL, _TEXT, _LINE, _EDGE = 760, 84, 320, 16, 8
 
@@ -61,10 +61,11 @@ def picture(known: Known) -> str:
     """Draw the joins of a query."""
     if not known.progress:
         return "<p>no batch has ended yet</p>"
-    if not known.joins:
-        return f"<p><b>{escape(header(known))}</b></p><p>no join of this project</p>"
     drawings = [_join(known, join) for join in known.joins]
-    return f"<div><p><b>{escape(header(known))}</b></p>{''.join(drawings)}</div>"
+    if text := others(known):
+        drawings.append(f"<pre>{escape(chr(10).join(text))}</pre>")
+    drawn = "".join(drawings) or "<p>no join of this project</p>"
+    return f"<div><p><b>{escape(header(known))}</b></p>{drawn}</div>"
 
 
 def _join(known: Known, join: JoinKnown) -> str:

@@ -6,7 +6,7 @@ from streamjoin._diagnosis.called import SIDES as SIDES
 from streamjoin._diagnosis.called import alias
 from streamjoin._diagnosis.figures import of as of
 from streamjoin._diagnosis.known import JoinKnown, Known
-from streamjoin._progress import instant, shown_span
+from streamjoin._progress import Join, instant, shown_span
 
 _SECOND = 1_000
 
@@ -39,3 +39,28 @@ def floor(join: JoinKnown) -> int:
 def late_share(join: JoinKnown, side: str) -> tuple[int, int]:
     """Count the late rows and all rows of an input, over the known batches."""
     return join.reported.total(of("lateRows", side)), join.reported.total(of("inputRows", side))
+
+
+def others(known: Known) -> list[str]:
+    """Return a line for each input and output of changelog joins, and for each ordered output."""
+    lines = []
+    for join in known.changelog_joins:
+        lines.append(f"changelog join {join.reported.position}")
+        lines += [f"  {name_of(join, side):<6} {_stored(join.reported, side)}" for side in SIDES]
+        lines.append(f"  out    {_counted(join.reported, 'changesOut', 'changes')}")
+    for order in known.orders:
+        lines.append(f"ordered output {order.position}")
+        lines.append(
+            f"  {order.last.metrics.get('heldRows', 0)} buffered, "
+            f"{_counted(order, 'lateRows', 'late')}"
+        )
+    return lines
+
+
+def _stored(join: Join, side: str) -> str:
+    stored = join.last.metrics.get(of("bufferedRows", side), 0)
+    return f"{stored} stored, {_counted(join, of('lateRows', side), 'late')}"
+
+
+def _counted(join: Join, metric: str, what: str) -> str:
+    return f"{join.last.metrics.get(metric, 0)} {what} (so far {join.total(metric)})"

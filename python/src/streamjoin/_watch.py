@@ -17,7 +17,7 @@ from streamjoin._explained import plan_of
 from streamjoin._pending import session_of
 from streamjoin._picture import picture
 from streamjoin._progress import Batch, reports, shown_span
-from streamjoin._view import floor, header, late_share, name_of, of
+from streamjoin._view import floor, header, late_share, name_of, of, others
 
 # Characters of a bar, at most and at least, and of the text after it.
 _BAR, _SHORT_BAR = 40, 8
@@ -100,9 +100,8 @@ def render(known: Known | Sequence[Any], width: int | None = None) -> list[str]:
         known = Known(reports(known))
     if not known.progress:
         return ["no batch has ended yet"]
-    if not known.joins:
-        return [header(known), "no join of this project"]
-    return [header(known), *(line for join in known.joins for line in _join(join, width))]
+    drawn = [*(line for join in known.joins for line in _join(join, width)), *others(known)]
+    return [header(known), *(drawn or ["no join of this project"])]
 
 
 def _join(join: JoinKnown, width: int | None) -> list[str]:
