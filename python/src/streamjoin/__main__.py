@@ -39,9 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except Exception as failed:
         # the first line of py4j's Py4JJavaError is about py4j; `jar` works without py4j
-        if not hasattr(failed, "java_exception"):
+        java = getattr(failed, "java_exception", None)
+        if java is None:
             raise
-        print(failed.java_exception.toString().partition("\n")[0], file=sys.stderr)
+        print(java.toString().partition("\n")[0], file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
