@@ -97,6 +97,20 @@ object WatermarkPlan {
     case other                => other.inputs.flatMap(sources)
   }
 
+  /** Plans and all below them, also below joins, each behind those below it. */
+  def nodes(plans: Seq[WatermarkPlan]): Seq[WatermarkPlan] = {
+    // the columns of a join follow from one instance
+    val seen = Collections.newSetFromMap(new IdentityHashMap[JoinWatermarks, java.lang.Boolean])
+    def of(plan: WatermarkPlan): Seq[WatermarkPlan] = {
+      val below = plan match {
+        case Joined(join, _) => if (seen.add(join)) join.inputs else Nil
+        case other           => other.inputs
+      }
+      below.flatMap(of) :+ plan
+    }
+    plans.flatMap(of)
+  }
+
   /** The watermark of a source column: the largest value seen minus the lag. */
   final case class Base(index: Int) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = base(index)

@@ -132,6 +132,7 @@ private object DescriptionComparison {
     StoredColumns.Part,
     StoredReferences.Part,
     StoredSources.Part,
+    StoredBases.Part,
     ExcludedRules.Part,
     StoredGroupColumns.Part
   )

@@ -79,5 +79,10 @@ private[streamjoin] object StoredGroupColumns {
     case _ => None
   }
 
+  /** The change of the groups of a source column that has lost some of its sources. */
+  def startAnew(groups: StoredGroupColumns): String =
+    s"per = ${names(groups)} of ${groups.column} has other sources. Its watermark continues, and " +
+      "each group starts at it"
+
   private def names(of: StoredGroupColumns): String = of.per.mkString("[", ", ", "]")
 }

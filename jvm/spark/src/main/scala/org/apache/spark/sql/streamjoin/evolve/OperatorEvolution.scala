@@ -53,7 +53,7 @@ private[evolve] final class OperatorEvolution(
       now,
       RowReader.unchanged(None),
       Seq.fill(partitions)(StateWriter.Contents(numbers, evicted, 0L)),
-      Seq(s"${now.name}: starts without rows")
+      s"${now.name}: starts without rows" +: watermarks.changedGroups(now, found).map("  " + _)
     )
   }
 
@@ -99,7 +99,7 @@ private[evolve] final class OperatorEvolution(
     val join = before.join
     val sides = BySide.of(columnsOf(now, layout, continued))
     requireKnown(now, continued, layout, sides)
-    val found = watermarks.of(now, Some(before))
+    val found = watermarks.of(now, Some(continued))
     val evicting = layout.evicting(WatermarkTable.base(found))
     val flags = BySide.of(flagsOf(join.description, from, layout.description))
     val values = sides.map(_.filter(_.now.nonEmpty).map(_.value))

@@ -56,7 +56,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case i: StreamJoinInput =>
       // equal inputs have one exchange, whatever columns the optimizer has pruned
       val columns = i.columns.filter(_.child.references.subsetOf(i.child.outputSet))
-      Seq(StreamJoinInputExec(columns, i.sources, planLater(i.child)))
+      Seq(StreamJoinInputExec(columns, i.sources, i.orders, planLater(i.child)))
     case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, required(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>
       Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))

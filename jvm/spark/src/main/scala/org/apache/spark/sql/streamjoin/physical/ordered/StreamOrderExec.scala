@@ -144,6 +144,8 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override private[streamjoin] def bases: Seq[BaseColumn] = spec.bases
 
+  override private[streamjoin] def watermarkPlans: Seq[WatermarkPlan] = Seq(spec.watermark)
+
   override protected def watermarkCount: Int = 1
 
   override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =

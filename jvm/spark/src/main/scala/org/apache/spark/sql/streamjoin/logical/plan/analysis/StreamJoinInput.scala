@@ -17,11 +17,13 @@ import org.apache.spark.sql.streamjoin.logical.times.InputColumns
  * @param columns its columns in the analyzed query
  * @param zoned the parts of the columns that depend on the session time zone
  * @param sources the sources of its rows in their order, also those without rows in a batch
+ * @param orders the imposed orders below, with their sources
  */
 case class StreamJoinInput(
     columns: Seq[AnalyzedColumn],
     zoned: Seq[ZonedPart],
     sources: Seq[InputSource],
+    orders: Seq[OrderSource],
     child: LogicalPlan
 ) extends PassesTimes {
 
@@ -42,7 +44,8 @@ private[streamjoin] object StreamJoinInput {
       input: LogicalPlan,
       zoned: Seq[ZonedPart] = Nil,
       sources: Seq[InputSource] = Nil,
-      origins: Map[ExprId, ColumnOrigin] = Map.empty
+      origins: Map[ExprId, ColumnOrigin] = Map.empty,
+      orders: Seq[OrderSource] = Nil
   ): StreamJoinInput = StreamJoinInput(
     input.output.map { a =>
       val origin = origins.getOrElse(a.exprId, ColumnOrigin(Set.empty, 1))
@@ -50,6 +53,7 @@ private[streamjoin] object StreamJoinInput {
     },
     zoned,
     sources,
+    orders,
     input
   )
 

@@ -32,7 +32,7 @@ private[streamjoin] object ColumnOrigins {
   }
 
   /** The places of the first sources of the children of a part, and that behind the part. */
-  private def firsts(part: LogicalPlan, first: Int): Seq[Int] =
+  private[shared] def firsts(part: LogicalPlan, first: Int): Seq[Int] =
     part.children.scanLeft(first)(_ + InputSources.leaves(_).length)
 
   /**

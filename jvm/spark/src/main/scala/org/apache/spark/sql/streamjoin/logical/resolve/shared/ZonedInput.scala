@@ -18,7 +18,13 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
 
   /** An input of a join with its properties. */
   def joined(input: LogicalPlan): StreamJoinInput =
-    StreamJoinInput.of(input, of(input), InputSources.of(input), ColumnOrigins.of(input))
+    StreamJoinInput.of(
+      input,
+      of(input),
+      InputSources.of(input),
+      ColumnOrigins.of(input),
+      OrderSources.of(input)
+    )
 
   /** Both inputs of a join with distinct columns and keyed watermarks. */
   def joined(inputs: BySide[LogicalPlan]): BySide[StreamJoinInput] =

@@ -34,7 +34,8 @@ private[streamjoin] object BaseWatermarks {
   /** The name of the watermark of source column `i`. */
   def watermark(i: Int): String = s"watermark.$i"
 
-  private def active(i: Int): String = s"active.$i"
+  /** The name of the time at which the input of source column `i` last had a row. */
+  def active(i: Int): String = s"active.$i"
 
   private val PartOf = raw"(watermark|active|groups|group)\.(\d+)(\..*)?".r
 

@@ -30,6 +30,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   JoinDescription,
   StateFormat,
   StateSchemaFiles,
+  StoredBases,
   StoredColumns,
   StoredDescription,
   StoredGroupColumns,
@@ -138,7 +139,8 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
   private[streamjoin] final def described: String =
     JoinDescription.and(
       description(format),
-      StoredSources.part(sources) ~ StoredColumns.part(storedColumns, originOf) ~
+      StoredSources.part(sources) ~ StoredBases.part(baseSources) ~
+        StoredColumns.part(storedColumns, originOf) ~
         StoredReferences.part(storedReferences) ~ ExcludedRules.part ~
         StoredGroupColumns.part(groupColumns)
     )
@@ -156,6 +158,9 @@ private[streamjoin] trait CheckpointedState extends StateStoreWriter {
     (name, input) <- inputs
     (column, origin) <- StreamJoinInputExec.of(input).toSeq.flatMap(_.origins)
   } yield column -> (name -> origin))
+
+  /** The places of the sources of each source column, among those of all inputs. */
+  private[streamjoin] def baseSources: Seq[Set[Int]]
 
   /** The groups of its source columns. */
   protected def groupColumns: Seq[StoredGroupColumns] = Nil

@@ -16,11 +16,12 @@ import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   PartitionReport,
   ShownCounts
 }
+import org.apache.spark.sql.streamjoin.physical.stateful.times.StreamJoinInputExec
 import org.apache.spark.util.AccumulatorV2
 
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
-import io.streamjoin.watermark.GroupedWatermark
+import io.streamjoin.watermark.{GroupedWatermark, WatermarkPlan}
 
 /**
  * Physical operator that evicts rows by the watermarks of source columns. It reports in EXPLAIN, in
@@ -31,6 +32,26 @@ private[streamjoin] trait EventTimeExec extends StatefulBinaryExec with Checkpoi
 
   /** The source columns from which its watermarks are computed. */
   private[streamjoin] def bases: Seq[BaseColumn]
+
+  /** How the watermarks of its event times follow from those of the source columns. */
+  private[streamjoin] def watermarkPlans: Seq[WatermarkPlan]
+
+  final override private[streamjoin] def baseSources: Seq[Set[Int]] = {
+    val nodes = inputs.flatMap { case (_, input) => StreamJoinInputExec.of(input) }
+    val orders = nodes.zip(nodes.scanLeft(0)(_ + _.sources.length)).flatMap { case (node, first) =>
+      node.orders.map(o => o.id -> o.sources.map(first + _))
+    }
+    // a stream that is read twice has one order twice
+    bases.zipWithIndex.map {
+      case (b: BaseColumn.Imposed, i) =>
+        def isOf(other: BaseColumn) = other match {
+          case o: BaseColumn.Imposed => o.id == b.id
+          case _                     => false
+        }
+        orders.filter(_._1 == b.id).lift(bases.take(i).count(isOf)).fold(Set.empty[Int])(_._2)
+      case _ => Set.empty
+    }
+  }
 
   /**
    * Whether another batch could evict rows: Spark's watermark has advanced, or an input has become

@@ -17,6 +17,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.times.JoinTimes
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{BySide, JoinType, Side}
+import io.streamjoin.watermark.WatermarkPlan
 
 /** Physical operator of a join that evicts rows by watermarks of columns of both inputs. */
 private[physical] trait JoinExec extends EventTimeExec {
@@ -31,6 +32,9 @@ private[physical] trait JoinExec extends EventTimeExec {
   override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 
   final override private[streamjoin] def bases: Seq[BaseColumn] = joinTimes.bases
+
+  final override private[streamjoin] def watermarkPlans: Seq[WatermarkPlan] =
+    joinTimes.watermarks.inputs
 
   protected final def bounds: JoinBounds = joinTimes.bounds
 

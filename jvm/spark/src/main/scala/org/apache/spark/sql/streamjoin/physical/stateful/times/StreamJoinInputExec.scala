@@ -6,7 +6,8 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.analysis.{
   AnalyzedColumn,
   ColumnOrigin,
-  InputSource
+  InputSource,
+  OrderSource
 }
 
 /**
@@ -15,10 +16,12 @@ import org.apache.spark.sql.streamjoin.logical.plan.analysis.{
  *
  * @param columns its columns in the analyzed query
  * @param sources the sources of its rows, known also in a batch without rows
+ * @param orders the imposed orders below, with their sources
  */
 case class StreamJoinInputExec(
     columns: Seq[AnalyzedColumn],
     sources: Seq[InputSource],
+    orders: Seq[OrderSource],
     child: SparkPlan
 ) extends FusedWithChild
     with PassesRows {

@@ -32,6 +32,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
         ColumnOrigin(Set.empty, 1)
       )),
       Nil,
+      Nil,
       ProjectExec(Seq(below.output.head, doubled), below)
     )
     val v = input.output.last
@@ -50,7 +51,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
   }
 
   test("the input of a node without code generation is not wrapped in a generated stage") {
-    val plan = collapsed(StreamJoinInputExec(Nil, Nil, CoalesceExec(1, range)))
+    val plan = collapsed(StreamJoinInputExec(Nil, Nil, Nil, CoalesceExec(1, range)))
     assert(plan.isInstanceOf[StreamJoinInputExec])
     assert(plan.children.head.isInstanceOf[CoalesceExec])
   }
