@@ -26,7 +26,7 @@ WITHIN_A_MINUTE = (
 )
 # Folder and name of each source of an input. The rows of all have the same columns.
 Source = tuple[str, str]
-Query = Callable[[list[Source], list[Source]], Run]
+Query = Callable[..., Run]
 A, B, C = ("a", "first"), ("b", "second"), ("c", "third")
 
 
@@ -58,11 +58,19 @@ def querying(spark: SparkSession, tmp_path: Path, kind: str) -> Query:
         # A glob pattern, because Spark refuses another folder.
         return (reader.name(name) if named else reader).json(str(tmp_path / f"{folder}1*"))
 
-    def joined(left: list[Source], right: list[Source]) -> Run:
+    def ordered(rows: DataFrame) -> DataFrame:
+        return impose_order(rows, "t", "1 minute")
+
+    def joined(left: list[Source], right: list[Source], each: bool = False) -> Run:
+        """With `each`, the order is below the union."""
         spark.conf.set(EVOLUTION, str(named).lower())
         spark.conf.set(OFFSETS, "2" if kind == "by name" else "1")
         first, second = (
-            impose_order(reduce(DataFrame.union, map(read, of)), "t", "1 minute").alias(alias)
+            (
+                reduce(DataFrame.union, map(ordered, map(read, of)))
+                if each
+                else ordered(reduce(DataFrame.union, map(read, of)))
+            ).alias(alias)
             for of, alias in ((left, "l"), (right, "r"))
         )
         both = stream_join(first, second, WITHIN_A_MINUTE)
@@ -159,6 +167,22 @@ def test_named_sources_may_be_reordered(
     again.step()
     # Each row is emitted once, from the state of a and from the new file of c.
     assert rows(again) == [(1, 1, 0), (2, 1, 0), (3, 1, 0)]
+
+
+@pytest.mark.parametrize("query", ["by name"], indirect=True)
+def test_reordered_branches_with_orders_of_their_own_are_refused(
+    query: Query, land: Callable[[str, int, str], None]
+) -> None:
+    """The state has the watermarks of a union by the number of the branch."""
+    first = query([A, C], [B], True)
+    first.step()
+    message = refused(first, query([C, A], [B], True), AnalysisException)
+    assert "its watermarks would be those of other sources" in message
+    assert "streamjoin.evolve(" in message
+    land("b", 1, "10:00")
+    again = query([A, C], [B], True)
+    again.step()
+    assert rows(again) == [(1, 1, 0)]
 
 
 @pytest.mark.parametrize("query", ["by name"], indirect=True)

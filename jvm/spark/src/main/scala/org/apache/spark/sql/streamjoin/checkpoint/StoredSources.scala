@@ -62,7 +62,21 @@ private[streamjoin] object StoredSources {
           .foreach(s => throw otherOrder(location, operator, s, before, now))
       }
     }
+    val (was, is) = (columns(before, written, named), columns(now, described, named))
+    moved(was, is).foreach(m => throw otherColumn(location, m, was, is))
   }
+
+  /** The sources of each source column of the operators, as far as they are stored. */
+  private def columns(
+      of: Seq[Input],
+      descriptions: Map[Long, String],
+      named: Boolean
+  ): Map[InputPlace, Set[String]] = (for {
+    (operator, json) <- descriptions.toSeq
+    sources = ordered(of, operator)
+    (column, i) <- StoredBases.read(json).getOrElse(Nil).zipWithIndex
+  } yield InputPlace(operator, s"column ${i + 1}") ->
+    ids(column.toSeq.flatMap(sources.lift(_)), named).toSet).toMap
 
   private def ids(of: Seq[InputSource], named: Boolean): Seq[String] =
     of.flatMap(s => if (named) s.identities else s.locations)
@@ -167,6 +181,25 @@ private[streamjoin] object StoredSources {
       shown(now, concerned, called),
       instead =
         "Restore the order of the sources, or start the query with a new checkpoint location"
+    )
+  }
+
+  private def otherColumn(
+      location: String,
+      m: Moved,
+      before: Map[InputPlace, Set[String]],
+      now: Map[InputPlace, Set[String]]
+  ): StreamJoinRuntimeException = {
+    def shown(of: Map[InputPlace, Set[String]]) = of.toSeq
+      .filter(_._1.operator == m.to.operator).sortBy(_._1.name)
+      .map { case (column, from) => s"${column.name} of ${from.toSeq.sorted.mkString(", ")}" }
+      .mkString("; ")
+    StateErrors.otherQuery(
+      location,
+      s"its watermarks would be those of other sources: ${m.source} had the watermark of event-time " +
+        s"${m.from.name} and would have that of ${m.to.name}",
+      shown(before),
+      shown(now)
     )
   }
 
