@@ -9,8 +9,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from streamjoin import evolve, impose_order
-from tests.evolve.test_evolve import Pair, emitted, evolved, pair, says
-from tests.streams import Run
+from tests.evolve.test_evolve import ROW, Pair, emitted, evolved, pair, says
+from tests.streams import Landing, Run
 
 __all__ = ["pair"]
 
@@ -83,3 +83,21 @@ def test_groups_start_anew_if_a_source_is_removed(pair: Pair) -> None:
     pair.land("b", (9, "13:00", 0))
     # row 4 is below the watermark of the union
     assert emitted(run) == [(1, 1, None), (2, 2, None), (3, 1, None)]
+
+
+def test_a_join_added_above_has_the_groups_of_the_union_below(pair: Pair) -> None:
+    pair.landings["d"] = Landing(pair.session, pair.folder / "d", ROW)
+    below = pair.joined("inner", a=union(pair, "ac", per="v"))
+    run = pair.run(below.selectExpr("a.id"))
+    pair.land("a", (1, "12:00", 1), (2, "10:00", 2))
+    pair.land("b", (3, "10:12", 0), (9, "12:40", 0))
+    emitted(run)
+    of_d = "d.id = a.id AND d.t BETWEEN a.t AND a.t + INTERVAL '20' MINUTE"
+    evolved(run, below.streamJoin(pair.stream("d"), of_d).selectExpr("a.id", "d.v"))
+    pair.land("a", (1, "12:10", 1))
+    pair.land("b", (9, "12:40", 0))
+    emitted(run)
+    # the rows of the slow group are not late in either join
+    pair.land("a", (3, "10:10", 2))
+    pair.land("d", (3, "10:15", 30))
+    assert emitted(run) == [(3, 30)]
