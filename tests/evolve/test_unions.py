@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from streamjoin import evolve, impose_order
-from tests.evolve.test_evolve import ROW, Pair, emitted, evolved, pair, says
+from tests.evolve.test_evolve import ROW, WITHIN, Pair, emitted, evolved, pair, says
 from tests.streams import Landing, Run
 
 __all__ = ["pair"]
@@ -41,11 +41,18 @@ def at_noon(pair: Pair, names: str) -> Run:
 
 UNIONS = [
     ("a", "ac"),
+    ("a", "ca"),
     ("a", "a|c"),
+    ("a", "c|a"),
     ("ac", "a"),
+    ("ac", "c"),
+    ("ac", "ca"),
     ("ac", "a|c"),
+    ("ac", "c|a"),
     ("a|c", "a"),
+    ("a|c", "c"),
     ("a|c", "ac"),
+    ("a|c", "c|a"),
 ]
 
 
@@ -101,3 +108,40 @@ def test_a_join_added_above_has_the_groups_of_the_union_below(pair: Pair) -> Non
     pair.land("a", (3, "10:10", 2))
     pair.land("d", (3, "10:15", 30))
     assert emitted(run) == [(3, 30)]
+
+
+@pytest.mark.parametrize("pair", ["segments"], indirect=True)
+def test_watermarks_follow_their_sources_to_another_branch(pair: Pair) -> None:
+    """With the watermark of `a`, rows of the slow source `c` would be late."""
+    run = pair.run(joined(pair, "a|c"))
+    pair.land("a", (1, "12:00", 1))
+    pair.land("c", (2, "10:00", 2))
+    emitted(run)
+    evolved(run, joined(pair, "c|a"))
+    pair.land("c", (3, "10:10", 3))
+    pair.land("a", (4, "12:10", 4))
+    emitted(run)
+    pair.land("c", (5, "10:15", 5))
+    pair.land("b", (5, "10:20", 50))
+    assert emitted(run) == [(5, 5, 50)]
+
+
+@pytest.mark.parametrize("pair", ["segments"], indirect=True)
+@pytest.mark.parametrize("how", ["inner", "asof"])
+def test_stored_rows_keep_their_columns_if_inputs_with_unions_change(pair: Pair, how: str) -> None:
+    """Above the join, `a.v` and `b.v` are columns of one name."""
+
+    def query(names: str) -> DataFrame:
+        a, b = union(pair, names), pair.stream("b")
+        condition = WITHIN.format(30) if how == "inner" else "a.id = b.id AND b.t <= a.t"
+        result: DataFrame = a.streamJoin(b, condition, how)
+        return result.orderBy("a.t").selectExpr("a.v", "b.v AS other", "a.id")
+
+    run = pair.run(query("ac"))
+    pair.land("a", (1, "10:00", 1))
+    pair.land("c", (2, "10:00", 2))
+    assert emitted(run) == []
+    evolved(run, query("ca"))
+    pair.land("a", (9, "12:00", 0))
+    pair.land("b", (1, "10:00", 10), (2, "10:00", 20), (9, "12:00", 90))
+    assert {(1, 10, 1), (2, 20, 2)} <= set(emitted(run))

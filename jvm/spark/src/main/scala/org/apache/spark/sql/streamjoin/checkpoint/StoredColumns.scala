@@ -25,6 +25,7 @@ private[streamjoin] object StoredColumns {
   // the metadata of a column
   private val Sources = "sources"
   private val Number = "number"
+  private val All = "all"
 
   def part(
       columns: Side => Seq[Attribute],
@@ -38,16 +39,23 @@ private[streamjoin] object StoredColumns {
     }
   ))
 
-  private def written(origin: ColumnOrigin): Metadata = new MetadataBuilder()
-    .putLongArray(Sources, origin.sources.toArray.sorted.map(_.toLong))
-    .putLong(Number, origin.number.toLong)
-    .build()
+  private def written(origin: ColumnOrigin): Metadata = {
+    def longs(places: Set[Int]) = places.toArray.sorted.map(_.toLong)
+    val first = new MetadataBuilder().putLongArray(Sources, longs(origin.sources))
+      .putLong(Number, origin.number.toLong)
+    (if (origin.all == origin.sources) first
+     else first.putLongArray(All, longs(origin.all))).build()
+  }
 
   /** Where a stored column is from, if the checkpoint tells it. */
   def originOf(column: StructField): Option[ColumnOrigin] = {
     val stored = column.metadata
     Option.when(stored.contains(Number)) {
-      ColumnOrigin(stored.getLongArray(Sources).map(_.toInt).toSet, stored.getLong(Number).toInt)
+      def places(name: String) = stored.getLongArray(name).map(_.toInt).toSet
+      val sources = places(Sources)
+      ColumnOrigin(sources, stored.getLong(Number).toInt)(
+        if (stored.contains(All)) places(All) else sources
+      )
     }
   }
 

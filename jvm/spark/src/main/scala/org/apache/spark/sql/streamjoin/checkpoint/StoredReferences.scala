@@ -66,20 +66,22 @@ private[streamjoin] object StoredReferences {
   def part(references: Seq[StoredReference]): JObject =
     Part -> references.distinct.sortBy(_.text).map { r =>
       ("reader" -> r.reader) ~ ("input" -> r.input) ~ ("column" -> r.column) ~
-        ("sources" -> r.origin.sources.toSeq.sorted) ~ ("number" -> r.origin.number)
+        ("sources" -> r.origin.sources.toSeq.sorted) ~ ("number" -> r.origin.number) ~
+        ("all" -> Some(r.origin.all.toSeq.sorted).filter(_ => r.origin.all != r.origin.sources))
     }
 
   /** The columns in a description; none if it does not have them. */
   def read(json: String): Option[Seq[StoredReference]] =
     JoinDescription.fields(json).get(Part).map(_.children.map { r =>
       def text(name: String) = JoinDescription.shown(r \ name)
-      val sources = (r \ "sources").children.collect { case JInt(i) => i.toInt }
+      def places(name: String) = (r \ name).children.collect { case JInt(i) => i.toInt }.toSet
+      val sources = places("sources")
       val number = (r \ "number").asInstanceOf[JInt].num.toInt
       StoredReference(
         text("reader"),
         text("input"),
         text("column"),
-        ColumnOrigin(sources.toSet, number)
+        ColumnOrigin(sources, number)(sources ++ places("all"))
       )
     })
 

@@ -17,9 +17,9 @@ private[evolve] final case class StoredInput(
     places: Seq[Int]
 ) {
 
-  /** The places of the sources of a column, if the checkpoint tells them; empty: not known. */
-  def sourcesOf(column: Int): Option[Set[Int]] =
-    StoredColumns.originOf(rows(column)).map(_.sources.flatMap(i => sources.lift(i)))
+  /** Where a column is from, in places in the checkpoint, if the checkpoint tells it. */
+  def originOf(column: Int): Option[ColumnOrigin] =
+    StoredColumns.originOf(rows(column)).map(ColumnPlaces.placed(_, sources))
 }
 
 /**
@@ -35,13 +35,13 @@ private[evolve] final case class ChangedInput(
     originOf: Attribute => Option[ColumnOrigin]
 ) {
 
-  /** The places of the sources of a column; empty: not known. */
-  def sourcesOf(column: Attribute): Set[Int] =
-    originOf(column).fold(Set.empty[Int])(_.sources.flatMap(i => sources.lift(i)))
+  /** Where a column is from, in places in the checkpoint. */
+  def placed(column: Attribute): ColumnOrigin =
+    ColumnPlaces.placed(originOf(column).getOrElse(ColumnOrigin(Set.empty, 1)()), sources)
 
-  /** The place of the only source of a column. */
+  /** The place of the only source of a column, of a union that of its first branch. */
   def sourceOf(column: Attribute): Option[Int] =
-    Some(sourcesOf(column)).filter(_.size == 1).map(_.head)
+    Some(placed(column).sources).filter(_.size == 1).map(_.head)
 }
 
 /**
@@ -66,23 +66,31 @@ private[evolve] final class ColumnPlaces(
       val name = rows(at).name
       same(renamed(name), column.name) || same(name, column.name) && keepsName(name)
     }
-    val sources = changed.sourcesOf(column)
+    val origin = changed.placed(column)
     val others = changed.columns.filter(c => same(c.name, column.name) && !isNew(c))
-    val told = named.flatMap(stored.sourcesOf)
+    val told = named.flatMap(stored.originOf)
     val isTold = told.length == named.length
-    val equal = named.filter(stored.sourcesOf(_).contains(sources))
+    val equal = named.filter(stored.originOf(_).exists(_.isLike(origin)))
     // in their order, those of the same sources or all
     val (from, to) =
-      if (isTold && equal.nonEmpty) (equal, others.filter(changed.sourcesOf(_) == sources))
+      if (isTold && equal.nonEmpty)
+        (
+          equal,
+          others.filter(c => equal.flatMap(stored.originOf).exists(_.isLike(changed.placed(c))))
+        )
       else (named, others)
     val isKnown = named.length == 1 || (if (isTold) equal.nonEmpty else !areExchanged)
-    if (named.isEmpty || isNew(column) || isTold && told.forall(areOther(_, sources))) None
+    if (named.isEmpty || isNew(column) || isTold && told.forall(o => areOther(o.all, origin.all)))
+      None
     else if (isKnown && from.length == to.length)
       Some(from(to.indexWhere(_.exprId == column.exprId)))
     else throw refuse("AMBIGUOUS_COLUMN", Seq("column" -> column.name))
   }
 
-  private def isNew(column: Attribute) = changed.sourceOf(column).contains(SourceMap.New)
+  private def isNew(column: Attribute) = {
+    val origin = changed.placed(column)
+    origin.sources.nonEmpty && origin.all.isEmpty
+  }
 
   private def areOther(a: Set[Int], b: Set[Int]) =
     a.nonEmpty && b.nonEmpty && a.intersect(b).isEmpty
@@ -94,5 +102,14 @@ private[evolve] final class ColumnPlaces(
   private def areExchanged: Boolean = {
     val kept = changed.sources.filter(places.contains)
     kept != kept.sortBy(places.indexOf)
+  }
+}
+
+private[evolve] object ColumnPlaces {
+
+  /** An origin in places in the checkpoint. No stored row has a value of a new source. */
+  def placed(origin: ColumnOrigin, places: Seq[Int]): ColumnOrigin = {
+    def of(sources: Set[Int]) = sources.flatMap(i => places.lift(i))
+    ColumnOrigin(of(origin.sources), origin.number)(of(origin.all) - SourceMap.New)
   }
 }

@@ -249,14 +249,18 @@ private[evolve] final class OperatorEvolution(
     val before = StoredSources.read(json).map(_._1).zip(places.before(continued.before)).toMap
     val after = now.exec.sources.map(_._1).zip(places.now(now)).toMap
     def placed(r: StoredReference, places: Map[String, Seq[Int]]) =
-      r.copy(origin = r.origin.copy(sources = r.origin.sources.map(places(r.input))))
+      r.copy(origin = ColumnPlaces.placed(r.origin, places(r.input)))
     StoredReferences.read(json).forall { stored =>
       val named = stored.map { r =>
         val reader = if (r.isReadByText) columns.renamedIn(r.reader) else r.reader
         placed(r, before).copy(reader = reader, column = columns.renamed(r.column))
       }
-      val (was, is) =
-        StoredReferences.different(named, now.exec.storedReferences.map(placed(_, after)))
+      // the branches of a union may be other ones
+      def asStored(r: StoredReference) = named.find(_ == r).orElse(named.find { n =>
+        n.copy(origin = r.origin) == r && n.origin.isLike(r.origin)
+      }).getOrElse(r)
+      val (was, is) = StoredReferences
+        .different(named, now.exec.storedReferences.map(r => asStored(placed(r, after))))
       was.isEmpty && is.isEmpty
     }
   }

@@ -43,7 +43,7 @@ class ColumnChangesSuite extends AnyFunSuite {
         a => {
           val source =
             sourceOf(a).map(s => if (s == SourceMap.New) places.length else places.indexOf(s))
-          Some(ColumnOrigin(source.filter(_ >= 0).toSet, 1))
+          Some(ColumnOrigin(source.filter(_ >= 0).toSet, 1)())
         }
       ),
       required

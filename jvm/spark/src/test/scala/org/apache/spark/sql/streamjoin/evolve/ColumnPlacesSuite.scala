@@ -57,7 +57,7 @@ class ColumnPlacesSuite extends AnyFunSuite {
     a =>
       columns.collectFirst {
         case (c, source) if c.exprId == a.exprId =>
-          ColumnOrigin(Set(places.indexOf(source)).filter(_ >= 0), 1)
+          ColumnOrigin(Set(places.indexOf(source)).filter(_ >= 0), 1)()
       }
   )
 
@@ -80,7 +80,9 @@ class ColumnPlacesSuite extends AnyFunSuite {
       rename: Map[String, String] = Map.empty
   ): Seq[Any] = {
     val columns = before.map(column)
-    val origins = columns.map { case (a, source) => a.exprId -> ColumnOrigin(Set(source), 1) }.toMap
+    val origins = columns.map { case (a, source) =>
+      a.exprId -> ColumnOrigin(Set(source), 1)()
+    }.toMap
     val part = StoredColumns.part(
       side => if (side == Side.Left) columns.map(_._1) else Nil,
       a => origins.get(a.exprId)
@@ -100,6 +102,16 @@ class ColumnPlacesSuite extends AnyFunSuite {
     val before = Seq("id0", "v0", "id1", "v1")
     assert(told(before, Seq("id1", "v1", "id0", "v0"), Seq(1, 0)) == Seq(3, 4, 1, 2))
     assert(told(before, Seq("w1", "w0"), Seq(1, 0), Map("v" -> "w")) == Seq(4, 2))
+  }
+
+  test("a column of a union is the same if they share a source") {
+    def origin(all: Int*) = ColumnOrigin(all.take(1).toSet, 1)(all.toSet)
+    assert(origin(0, 1).isLike(origin(1, 0)) && origin(0, 1).isLike(origin(1)))
+    assert(origin(0).isLike(origin(2, 0)))
+    assert(!origin(0, 1).isLike(origin(2)))
+    // a sum of columns of two sources is another column
+    val sum = ColumnOrigin(Set(0, 1), 1)()
+    assert(sum.isLike(sum) && !sum.isLike(origin(0)) && !sum.isLike(origin(0, 2)))
   }
 
   test("columns of one name that the checkpoint does not tell apart are in their order") {

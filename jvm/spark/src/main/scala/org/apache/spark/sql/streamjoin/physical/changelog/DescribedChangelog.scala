@@ -111,7 +111,7 @@ private[changelog] object DescribedChangelog {
   def readByInputs(spec: ChangelogSpec): Seq[StoredReference] =
     parts(spec).flatMap { case (side, text, part) =>
       StoredReferences.withPlaces(part.reads.map { case (column, sources) =>
-        StoredReference(text, side.name, column, ColumnOrigin(sources, 1))
+        StoredReference(text, side.name, column, ColumnOrigin(sources, 1)())
       })
     }
 

@@ -48,7 +48,7 @@ private[streamjoin] object StreamJoinInput {
       orders: Seq[OrderSource] = Nil
   ): StreamJoinInput = StreamJoinInput(
     input.output.map { a =>
-      val origin = origins.getOrElse(a.exprId, ColumnOrigin(Set.empty, 1))
+      val origin = origins.getOrElse(a.exprId, ColumnOrigin(Set.empty, 1)())
       AnalyzedColumn(a, a.dataType, a.nullable, origin)
     },
     zoned,

@@ -10,13 +10,13 @@ import org.apache.spark.sql.streamjoin.logical.plan.analysis.ColumnOrigin
 private[streamjoin] object ColumnOrigins {
 
   def of(input: LogicalPlan): Map[ExprId, ColumnOrigin] = {
-    val from = sources(input, 0)
+    val (from, all) = (sources(input, 0), sources(input, 0, ofFirst = false))
     val found = input.output.map { a =>
       (a.exprId, a.name.toLowerCase(Locale.ROOT), from.getOrElse(a.exprId, Set.empty[Int]))
     }
     found.zipWithIndex.map { case ((id, name, from), i) =>
       val before = found.take(i).count { case (_, n, f) => n == name && f == from }
-      id -> ColumnOrigin(from, before + 1)
+      id -> ColumnOrigin(from, before + 1)(all.getOrElse(id, from))
     }.toMap
   }
 
@@ -39,19 +39,29 @@ private[streamjoin] object ColumnOrigins {
    * The sources of the columns of a part of the input. Two parts may have columns with the same IDs.
    *
    * @param first the place of the first source of the part
+   * @param ofFirst whether a column of a union has the sources of its first branch alone
    */
-  private def sources(part: LogicalPlan, first: Int): Map[ExprId, Set[Int]] = part match {
+  private def sources(
+      part: LogicalPlan,
+      first: Int,
+      ofFirst: Boolean = true
+  ): Map[ExprId, Set[Int]] = part match {
     case source if InputSources.isSource(source) =>
       source.output.map(_.exprId -> Set(first)).toMap
-    // those of the first branch
     case u: Union =>
-      val branch = sources(u.children.head, first)
-      u.output.zip(u.children.head.output).map { case (a, of) =>
-        a.exprId -> branch.getOrElse(of.exprId, Set.empty[Int])
-      }.toMap
+      val branches = u.children.zip(firsts(u, first)).take(if (ofFirst) 1 else u.children.length)
+      val found = branches.flatMap { case (branch, at) =>
+        val from = sources(branch, at, ofFirst)
+        u.output.zip(branch.output).map { case (a, of) =>
+          a.exprId -> from.getOrElse(of.exprId, Set.empty[Int])
+        }
+      }
+      found.groupMapReduce(_._1)(_._2)(_ ++ _)
     case _ =>
       val places = firsts(part, first)
-      val below = part.children.zip(places).flatMap { case (child, at) => sources(child, at) }.toMap
+      val below = part.children.zip(places).flatMap { case (child, at) =>
+        sources(child, at, ofFirst)
+      }.toMap
       // a constant is of the only source below
       val ofConstant = Some(first).filter(_ => places.last == first + 1).toSet
       val made = part.expressions.flatMap(_.collect { case a: Alias =>

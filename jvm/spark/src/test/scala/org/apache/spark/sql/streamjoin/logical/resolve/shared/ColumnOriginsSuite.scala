@@ -49,5 +49,8 @@ class ColumnOriginsSuite extends AnalysisSession {
     val below = joined(ordered(a.union(other), "t").alias("a"), input("b"), on("a", "b"))
     assert(above(below, key ++ Seq("a.id AS x", "b.id AS y"): _*) ==
       Seq("x" -> "source 1", "y" -> "source 3"))
+    val both = a.union(other)
+    val origins = ColumnOrigins.of(both.queryExecution.analyzed).values
+    assert(origins.forall(o => o.sources == Set(0) && o.all == Set(0, 1)))
   }
 }

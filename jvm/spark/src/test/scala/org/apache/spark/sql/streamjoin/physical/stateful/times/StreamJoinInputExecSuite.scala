@@ -29,7 +29,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
         doubled.toAttribute,
         LongType,
         nullable = !never,
-        ColumnOrigin(Set.empty, 1)
+        ColumnOrigin(Set.empty, 1)()
       )),
       Nil,
       Nil,
