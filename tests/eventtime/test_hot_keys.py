@@ -160,3 +160,18 @@ def test_disabling_hot_keys_keeps_spread_keys_and_finds_no_more(
     shop.session.conf.set("spark.sql.streamJoin.hotKeys", "false")
     run_batches(run, shop, range(6, 7))
     assert run.metrics()["hotKeys"] == 1
+
+
+def test_an_order_in_each_partition_keeps_the_rows_of_a_hot_key_together(shop: Shop) -> None:
+    ordered = shop.ordered("5 minutes").streamJoin(
+        shop.delivered("5 minutes"),
+        WITHIN_A_MINUTE,
+        order_by="o.order_time",
+        order_scope="partition",
+    )
+    run = shop.run(ordered)
+    run_batches(run, shop, range(BATCHES))
+    times = [row[1] for row in run.rows() if row[0] == HOT]
+    assert len(times) > 500
+    assert times == sorted(times)
+    assert "hotKeys" not in run.metrics()

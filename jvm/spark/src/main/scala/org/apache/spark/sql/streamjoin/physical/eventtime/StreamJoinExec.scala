@@ -88,6 +88,10 @@ class StreamJoinExec(
 
   // ---- tree ----
 
+  /** The same join, which spreads no further hot key. */
+  private[physical] def keepingKeys: StreamJoinExec =
+    new StreamJoinExec(left, right, batch, spec.copy(keepsKeys = true))
+
   override protected def planned(
       left: SparkPlan,
       right: SparkPlan,
@@ -108,7 +112,7 @@ class StreamJoinExec(
   private def routed(info: StatefulOperatorStateInfo): TimedJoinSpec =
     hotKeyWatch(info) match {
       case Some(watch) =>
-        val rule = Option.when(conf.getConf(StreamJoinConf.HotKeys))(
+        val rule = Option.when(conf.getConf(StreamJoinConf.HotKeys) && !spec.keepsKeys)(
           HotKeyRule(
             conf.getConf(StreamJoinConf.HotKeyRows),
             conf.getConf(StreamJoinConf.HotKeyBuckets)

@@ -12,6 +12,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredOrder
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.nodes.OrderScope
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangeInput, StreamExchangeExec}
 import org.apache.spark.sql.streamjoin.physical.stateful.operator.{
   BatchInfo,
@@ -116,7 +117,15 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
       left: SparkPlan,
       right: SparkPlan,
       batch: BatchInfo
-  ): StreamOrderExec = new StreamOrderExec(left, batch, spec)
+  ): StreamOrderExec = new StreamOrderExec(keepingKeys(left), batch, spec)
+
+  /** Each partition is sorted alone, so the join whose rows it sorts must not spread a key. */
+  private def keepingKeys(input: SparkPlan): SparkPlan = input match {
+    case j: StreamJoinExec if spec.scope == OrderScope.EachPartition => j.keepingKeys
+    case _: StatefulBinaryExec                                       => input
+    case shuffle if JoinInputs.isShuffle(shuffle)                    => input
+    case other => other.mapChildren(keepingKeys)
+  }
 
   override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, batch, spec)
 

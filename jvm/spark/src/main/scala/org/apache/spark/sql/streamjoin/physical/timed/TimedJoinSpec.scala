@@ -38,6 +38,7 @@ private[streamjoin] final case class JoinOutput(
  * @param residual the part of the condition that remains after the probe
  * @param filters the conjuncts that reference one input only
  * @param routing how rows are distributed over partitions
+ * @param keepsKeys whether the rows of a key must stay in one partition, for an order above
  */
 private[streamjoin] final case class TimedJoinSpec(
     joinType: JoinType,
@@ -48,6 +49,7 @@ private[streamjoin] final case class TimedJoinSpec(
     times: JoinTimes,
     explanation: Explanation,
     routing: Routing,
+    keepsKeys: Boolean = false,
     hotKeySums: HotKeySums = HotKeySums.NoKeys
 ) {
 
