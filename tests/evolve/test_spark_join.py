@@ -138,6 +138,32 @@ def test_no_match_is_lost_and_no_row_comes_twice(world: World, store: str, how: 
     assert total(run) == sorted(str(tuple(row)) for row in expected.collect())
 
 
+def test_a_row_at_the_watermark_of_spark_is_late(world: World) -> None:
+    """Spark's join has evicted the keys at its watermark, and emitted them unmatched."""
+    a, b = map(world.stream, "ab")
+    run = world.run(a.join(b, F.expr("a.id = b.id AND a.t = b.t"), "full"))
+    watermark = datetime(2024, 5, 4, 10)
+    beyond = (50, watermark + timedelta(minutes=5), 0)
+    world.land("a", [(1, watermark, 1), beyond])
+    world.land("b", [(9, watermark, 9), beyond])
+    run.step()
+    unmatched = sorted(str(row) for row in run.rows() if None in row)
+    assert len(unmatched) == 2
+    world.session.conf.set(REPLACE, "true")
+    evolved(run, run.result)
+    run.progress.clear()
+    later = (2, watermark + timedelta(microseconds=1), 2)
+    world.land("a", [later])
+    world.land("b", [(1, watermark, 1), later])
+    run.step()
+    world.land("a", [(LAST, watermark + timedelta(hours=1), 0)])
+    world.land("b", [(LAST, watermark + timedelta(hours=1), 0)])
+    run.step()
+    assert sorted(str(row) for row in run.rows() if None in row) == unmatched
+    assert 2 in [row[0] for row in run.rows()]
+    assert (run.total("lateRowsLeft"), run.total("lateRowsRight")) == (0, 1)
+
+
 @pytest.mark.parametrize("how", ["inner", "left"])
 def test_a_chain_is_taken_over(world: World, how: str) -> None:
     a, b, c = map(world.stream, "abc")

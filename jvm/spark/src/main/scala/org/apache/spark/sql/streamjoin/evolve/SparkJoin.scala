@@ -42,8 +42,8 @@ private[evolve] final class SparkJoin(session: SparkSession, stored: StoredJoins
   def partitions: Int = sides.left.partitions.length
 
   def continuedBy(now: ChangedOperator, layout: StoredLayout): StoredOperator = {
-    // its next batch drops the rows below the watermark with which its last one evicted
-    val watermark = stored.batchWatermarkMs.filter(_ > 0).map(_ * 1000L)
+    // Spark's join also drops the rows at the watermark with which its last batch evicted
+    val watermark = stored.batchWatermarkMs.filter(_ > 0).map(_ * 1000L + 1)
     val watermarks = now.exec.bases.zipWithIndex.collect {
       case (b: BaseColumn.Imposed, i) if !b.imposed =>
         watermark.map(BaseWatermarks.watermark(i) -> _)
