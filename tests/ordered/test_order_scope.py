@@ -164,10 +164,20 @@ def test_partition_scope_without_an_order_is_refused(shop: Shop) -> None:
         )
 
 
-def test_repartitioned_keys_are_each_sorted(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["partitions", "computed", "order above"])
+def test_repartitioned_keys_are_each_sorted(spark: SparkSession, tmp_path: Path, form: str) -> None:
     source = Landing(spark, tmp_path / "events", "k INT, n BIGINT")
     rows = [{"k": i % 5, "n": (i * 37) % 100} for i in range(100)]
-    ordered = impose_order(source.stream(), "n", 100).repartition("k").sortWithinPartitions("n")
+    by_key = {
+        "partitions": lambda: impose_order(source.stream(), "n", 100).repartition(7, "k"),
+        "computed": lambda: (
+            impose_order(source.stream(), "n", 100)
+            .repartition("k")
+            .selectExpr("bigint(k) AS k", "n")
+        ),
+        "order above": lambda: impose_order(source.stream().repartition("k"), "n", 100),
+    }
+    ordered = by_key[form]().sortWithinPartitions("n")
     seen: dict[int, list[int]] = {}
 
     def keep(batch: DataFrame, _: int) -> None:

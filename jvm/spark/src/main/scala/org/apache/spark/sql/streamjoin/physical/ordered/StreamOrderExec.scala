@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange.{REQUIRED_BY_STATEFUL_OPERATOR, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredOrder
@@ -27,7 +28,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.shown.{
   Figure,
   OperatorMetrics
 }
-import org.apache.spark.sql.streamjoin.physical.stateful.times.StreamJoinInputExec
+import org.apache.spark.sql.streamjoin.spark.{SparkFactories, StatefulOperatorStateInfo}
 
 import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}
 import io.streamjoin.model.{Side, Watermarks}
@@ -98,18 +99,25 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   private def staysWhereItIs: Boolean =
     left.outputPartitioning.numPartitions == getStateInfo.numPartitions &&
       (left.exists(_.isInstanceOf[StatefulBinaryExec]) ||
-        spec.scope == OrderScope.EachPartition && JoinInputs.isShuffle(own))
+        spec.scope == OrderScope.EachPartition && left.exists(JoinInputs.isShuffle) &&
+        !JoinInputs.unseen(left))
 
-  /** The input without the node that keeps its nullability. */
-  private def own: SparkPlan = left match {
-    case i: StreamJoinInputExec => i.child
-    case other                  => other
+  private def spread: Distribution = {
+    val keys = if (spec.scope == OrderScope.EachPartition) repartitionedBy(left) else None
+    StatefulOpClusteredDistribution(
+      keys.getOrElse(JoinDistribution.hashable(left.output)),
+      getStateInfo.numPartitions
+    )
   }
 
-  private def spread: Distribution = StatefulOpClusteredDistribution(
-    JoinDistribution.hashable(left.output),
-    getStateInfo.numPartitions
-  )
+  /** The keys of the topmost shuffle. Spark's watermark operator does not pass a partitioning. */
+  private def repartitionedBy(plan: SparkPlan): Option[Seq[Expression]] =
+    (plan.outputPartitioning, plan.children) match {
+      case (HashPartitioning(keys, _), _) if keys.forall(_.references.subsetOf(left.outputSet)) =>
+        Some(keys)
+      case (_, Seq(below)) => repartitionedBy(below)
+      case _               => None
+    }
 
   // ---- tree ----
 
@@ -117,14 +125,31 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
       left: SparkPlan,
       right: SparkPlan,
       batch: BatchInfo
-  ): StreamOrderExec = new StreamOrderExec(keepingKeys(left), batch, spec)
+  ): StreamOrderExec = {
+    val input =
+      if (spec.scope == OrderScope.EachPartition) keepingKeys(left, batch.stateInfo) else left
+    new StreamOrderExec(input, batch, spec)
+  }
 
-  /** Each partition is sorted alone, so the join whose rows it sorts must not spread a key. */
-  private def keepingKeys(input: SparkPlan): SparkPlan = input match {
-    case j: StreamJoinExec if spec.scope == OrderScope.EachPartition => j.keepingKeys
-    case _: StatefulBinaryExec                                       => input
-    case shuffle if JoinInputs.isShuffle(shuffle)                    => input
-    case other => other.mapChildren(keepingKeys)
+  /**
+   * The input with all rows of a key in one partition, because each partition is sorted alone: the
+   * join below spreads no key, and a shuffle by keys has the partitions of the state.
+   */
+  private def keepingKeys(
+      input: SparkPlan,
+      state: Option[StatefulOperatorStateInfo]
+  ): SparkPlan = input match {
+    case j: StreamJoinExec     => j.keepingKeys
+    case _: StatefulBinaryExec => input
+    case shuffle: ShuffleExchangeExec =>
+      (shuffle.outputPartitioning, state) match {
+        case (HashPartitioning(keys, n), Some(info)) if n != info.numPartitions =>
+          val partitioning = HashPartitioning(keys, info.numPartitions)
+          SparkFactories.shuffle(partitioning, shuffle.child, REQUIRED_BY_STATEFUL_OPERATOR)
+        case _ => shuffle
+      }
+    case other if JoinInputs.isShuffle(other) => other
+    case other                                => other.mapChildren(keepingKeys(_, state))
   }
 
   override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, batch, spec)

@@ -128,7 +128,8 @@ private[physical] object JoinInputs {
     case _                                                                      => false
   }
 
-  private def unseen(plan: SparkPlan): Boolean =
+  /** Whether the tasks that read the rows of a plan would compute their event times. */
+  def unseen(plan: SparkPlan): Boolean =
     noted(plan)(p => isShuffle(p) || p.isInstanceOf[StatefulBinaryExec]).nonEmpty
 
   private def sparksOwn(plan: SparkPlan): Option[ShuffleExchangeLike] = plan match {
