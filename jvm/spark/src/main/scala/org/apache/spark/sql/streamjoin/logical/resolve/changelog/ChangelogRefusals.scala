@@ -126,7 +126,8 @@ private[resolve] object ChangelogRefusals {
       def isOfChange(a: Attribute) = kind.contains(a) || counted && ChangelogMarks.isCommit(a)
       plan match {
         case Filter(condition, _) =>
-          condition.references.find(isOfChange).map(a => refused(condition, a.name))
+          condition.references.find(kind.contains).orElse(condition.references.find(isOfChange))
+            .map(a => refused(condition, a.name))
         case Project(list, _) =>
           val again = list.filter(_.references.exists(kind.contains)).lift(1)
           def computed = for {
