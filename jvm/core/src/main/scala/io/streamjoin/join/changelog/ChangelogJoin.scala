@@ -235,8 +235,9 @@ final class ChangelogJoin[R, O](
       val settled = some.isMarked(i) && !marks
       val outlived =
         if (isStored) !partner && marks && some.isMarked(i) else !partner || joinType.leftOnly
-      val alone = if (notes && isAlone(partner || settled)) output.alone(side, some(i)) else None
       val byKey = outlived && output.identifiedBy(side)
+      val alone =
+        if (!byKey && notes && isAlone(partner || settled)) output.alone(side, some(i)) else None
       if (byKey) outputDelta.deleteByKey(output.ofKey(side, some(i)))
       else outputDelta.emit(alone, added = false)
       if (!isStored)

@@ -75,6 +75,7 @@ private object StayingPartners {
  *
  * @param won how many were inserted; else some were deleted
  * @param counted whether it is known that no partner is unchanged
+ * @param outlived whether it has a result of a partner that has expired, by its key
  */
 private[changelog] final class MatchTransition[R](
     val row: R,
